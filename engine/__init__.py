@@ -1,0 +1,1 @@
+"""The science: measuring, certifying, levers. No Streamlit, no SQL outside jobs and cli."""

@@ -306,6 +306,9 @@ class Experiment(Record):
     chain: tuple[Manifest, ...] = Field((), description="The artefact after each step, in order.")
     measurements: tuple[Measurement, ...] = Field((), description="The variant, one per workload.")
     baselines: tuple[Measurement, ...] = Field((), description="The original, timed in the same pairs.")
+    auto_batch_size: int | None = Field(
+        None, description="Baseline only: smallest power of two up to 128 within 5 % of the best items/s."
+    )
     comparisons: tuple[Comparison, ...] = ()
     quality: QualityReport | None = None
     error: Failure | None = None

@@ -1,7 +1,7 @@
 """Where things are kept, from the environment. Read once per process.
 
 WHETSTONE_HOME           models, evaluation sets, history and logs (default ~/.whetstone)
-WHETSTONE_DATABASE_URL   history shared by a team, for example postgresql://user@host/whetstone (default: SQLite in the home)
+WHETSTONE_DATABASE_URL   history shared by a team: postgresql://user@host/whetstone (default: SQLite in the home)
 WHETSTONE_USER           name shown beside what you do (default: the login name)
 WHETSTONE_IMPORT_DIR     a folder of this server whose files the dashboard may offer (default: none)
 WHETSTONE_UPLOAD_QUOTA   bytes that streamed uploads may take together (default 4 GiB)

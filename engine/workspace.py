@@ -7,8 +7,8 @@ evalsets/<id>/             an evaluation set bound to a model, one folder per sp
 tables/<id>/               an uploaded data file, read once
 samples/<id>.arrow         raw timing samples
 ```
-An id is the SHA-256 of the canonical listing (sorted name, size, SHA-256 of each file). Two builders racing end with the same
-folder: "already there" is success.
+An id is the SHA-256 of the canonical listing (sorted name, size, SHA-256 of each file). Two builders racing end with
+the same folder: "already there" is success.
 """
 
 from __future__ import annotations

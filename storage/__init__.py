@@ -1,0 +1,1 @@
+"""History: tables, migrations, ledger, queue."""

@@ -1,0 +1,1 @@
+"""Evaluation sets: read, roles, mapping to inputs, splits, slices."""

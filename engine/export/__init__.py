@@ -1,0 +1,1 @@
+"""Levers that change the format or simplify the graph."""

@@ -1,0 +1,1 @@
+"""ONNX graphs, shared by plug-ins."""

@@ -1,0 +1,1 @@
+"""Supervise attempts; the runner."""

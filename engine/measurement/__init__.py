@@ -1,0 +1,1 @@
+"""Timing protocol and its statistics."""

@@ -1,0 +1,1 @@
+"""Levers that remove parts."""

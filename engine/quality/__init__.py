@@ -1,0 +1,1 @@
+"""Metrics, agreement, non-inferiority, slices."""

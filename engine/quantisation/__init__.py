@@ -1,0 +1,1 @@
+"""Levers that lower precision."""

@@ -1,0 +1,1 @@
+"""Tables and numbers: records in, rows or bytes out."""
