@@ -13,6 +13,7 @@ from typing import Any
 
 import psutil
 
+DISTRIBUTION = {"sklearn": "scikit-learn"}  # import name -> package name, where they differ
 LIBRARIES = (
     "numpy",
     "torch",
@@ -93,6 +94,14 @@ def cpu_flags() -> frozenset[str]:
     return frozenset(line.split(":", 1)[1].split())
 
 
+def library_version(name: str) -> str | None:
+    """Installed version of a package, by its package or import name; None where it is not installed."""
+    try:
+        return importlib.metadata.version(DISTRIBUTION.get(name, name))
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
 @cache
 def _fixed() -> dict[str, Any]:
     return {
@@ -107,7 +116,7 @@ def _fixed() -> dict[str, Any]:
         "governor": _first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "memory_bytes": memory_limit_bytes(),
         "accelerators": _accelerators(),
-        "libraries": {name: version for name in LIBRARIES if (version := _version(name))},
+        "libraries": {name: version for name in LIBRARIES if (version := library_version(name))},
         "git_commit": _commit(),
     }
 
@@ -119,13 +128,6 @@ def _processor() -> str:
         lines = []
     named = next((text.split(":", 1)[1].strip() for text in lines if text.startswith("model name")), "")
     return named or platform.processor() or platform.machine()
-
-
-def _version(name: str) -> str | None:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return None
 
 
 def _first_line(path: str) -> str | None:

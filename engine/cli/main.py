@@ -1,0 +1,67 @@
+"""The command group: every command is a file beside this one."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from engine.errors import WhetstoneError
+
+COMMANDS = {  # command -> what the overview says; the module has the same name
+    "describe": "What a model file is, without adding it.",
+    "sample": "Create a study from a sample and run its baseline.",
+    "study": "Create, list and show studies.",
+    "levers": "What can be done to a model.",
+    "run": "Try a chain of levers, or another runtime.",
+    "compare": "The table of a study, baseline first.",
+    "experiments": "What was run.",
+    "doctor": "This machine, its limits and runtimes.",
+}
+
+
+class Lazy(click.Group):
+    """Loads a command's module when it is used, and turns our errors into one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands, in the order of a first session."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"engine.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The overview, without importing every command."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; a WhetstoneError becomes one clear line and exit status 1."""
+        try:
+            return super().invoke(ctx)
+        except WhetstoneError as error:
+            raise click.ClickException(
+                " ".join(str(error).split()) if "\n" not in str(error) else str(error)
+            ) from error
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option("0.1.0", prog_name="whetstone")
+def cli() -> None:
+    """Make a trained model cheaper to serve, and show that it is still good.
+
+    Files are kept below WHETSTONE_HOME (default ~/.whetstone); the dashboard shows the same history.
+    """
+
+
+def main() -> None:
+    """Entry of `python -m engine`."""
+    try:
+        cli(prog_name="python -m engine")
+    except BrokenPipeError:  # `… | head` closed our output
+        sys.exit(0)
