@@ -1,0 +1,68 @@
+"""What all figures share. Colours are Streamlit's theme tokens, which the browser swaps for those of config.toml.
+
+Needs theme="streamlit" (the default). Two traps, seen in 1.67: a mounted chart keeps its colours when the user
+switches Light/Dark, so the mode is part of the key (`show`) and the next rerun repaints it; until then near-black text
+would vanish, so chart text is always slate and emphasis is bold.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+CATEGORY = tuple(f"#0000{slot:02d}" for slot in range(1, 11))
+DIVERGING = tuple(f"#0000{slot:02d}" for slot in range(21, 31))
+MUTED, PAGE, PANEL, INK = CATEGORY[9], "#000038", "#000040", "#000037"
+WORSE, BETTER, BETTER_TEXT = DIVERGING[1], DIVERGING[8], DIVERGING[9]
+CONFIG: dict[str, Any] = {
+    "displaylogo": False,
+    "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"],
+    "toImageButtonOptions": {"format": "svg", "scale": 1},
+}
+
+
+def frame(figure: go.Figure, height: int, *, x: str | None = None, y: str | None = None, top: int = 10) -> go.Figure:
+    """Margins, grid and axis titles as everywhere; the title of y stands above the axis, never rotated."""
+    tick = {"color": MUTED, "size": 12}
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 12, "t": top, "b": 8},
+        showlegend=False,
+        hoverlabel={"align": "left"},
+        separators=".,",
+    )
+    figure.update_xaxes(
+        title={"text": x, "font": {"color": MUTED, "size": 13}, "standoff": 10},
+        tickfont=tick,
+        zeroline=False,
+        ticks="",
+        automargin=True,
+    )
+    figure.update_yaxes(tickfont=tick, zeroline=False, ticks="", automargin=True, title=None)
+    if y:
+        figure.add_annotation(
+            x=0, xref="paper", xanchor="left", y=1, yref="paper", yanchor="bottom", yshift=8, text=y,
+            showarrow=False, font={"color": MUTED, "size": 13},
+        )  # fmt: skip
+    return figure
+
+
+def show(figure: go.Figure, key: str, alt: str) -> None:
+    """Draw the figure; `alt` says in one sentence what it shows."""
+    st.plotly_chart(figure, key=f"{key}-{st.context.theme.type or 'light'}", alt=alt, config=CONFIG)
+
+
+def note(figure: go.Figure, x: float, y: float, text: str, **place: Any) -> None:
+    """Text at a point. On a log axis x must already be its logarithm."""
+    style = {"color": place.pop("color", MUTED), "size": 12}
+    place = {"xanchor": "left", "yanchor": "bottom", **place}
+    figure.add_annotation(x=x, y=y, text=text, showarrow=False, font=style, **place)
+
+
+def line(figure: go.Figure, *, x: tuple[float, float], y: tuple[float, float], color: str, dash: str) -> None:
+    """A straight reference line above the grid."""
+    figure.add_shape(
+        type="line", x0=x[0], x1=x[1], y0=y[0], y1=y[1], line={"color": color, "width": 1.5, "dash": dash}
+    )

@@ -1,0 +1,34 @@
+"""Text that people typed, shown as text: never as Markdown, HTML, a colour, an icon, a link or a formula."""
+
+from __future__ import annotations
+
+import html
+import re
+
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")  # every ASCII punctuation mark: Markdown lets a backslash disarm each
+_SHORTCODE = re.compile(r":(?=[\w/+-])")
+_JOINER = "\u2060"  # invisible; icons and emoji are looked for after Markdown was read, where a backslash is gone
+_WHITE = re.compile(r"\s+")
+
+
+def plain(text: object, limit: int = 200) -> str:
+    """The text for anything that reads Markdown (titles, labels, captions, `st.table`); one line, cut at `limit`."""
+    line = shorten(_WHITE.sub(" ", str(text)).strip(), limit)
+    return _SHORTCODE.sub(":" + _JOINER, _PUNCTUATION.sub(r"\\\1", line))
+
+
+def for_chart(text: object, limit: int = 60) -> str:
+    """The text for Plotly, which reads a small HTML and fills `%{…}`."""
+    line = html.escape(shorten(_WHITE.sub(" ", str(text)).strip(), limit), quote=False)
+    return line.replace("%{", "%" + _JOINER + "{")
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most `limit` characters, the last one an ellipsis when something was cut."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def file_stem(text: object) -> str:
+    """A name for a download: letters, digits, dash; never empty, never a path."""
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", str(text)).strip("-").lower()
+    return stem[:60] or "whetstone"

@@ -1,0 +1,54 @@
+"""Typed text stays text wherever Markdown, HTML or Plotly would read it."""
+
+import re
+
+import pytest
+
+from pages._ui.text import file_stem, for_chart, plain
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "[click](javascript:alert(1))",
+    "![x](http://evil.example/x.png)",
+    "**bold** _it_ `code` ~~gone~~",
+    "# heading",
+    "$\\frac{1}{2}$",
+    "| a | b |",
+    ":red[danger]",
+    "1. list",
+    "&lt;b&gt;",
+    "line one\n\n- item",
+    "https://evil.example",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_every_mark_is_disarmed_and_nothing_is_lost(text):
+    shown = plain(text)
+    assert not re.search(r"(?<!\\)(?:\\\\)*[!-/:-@\[\]-`{-~]", re.sub(r"\\[!-/:-@\[-`{-~]", "", shown))
+    assert re.sub(r"\\(.)", r"\1", shown).replace("\u2060", "") == " ".join(text.split())
+
+
+@pytest.mark.parametrize("text", [":red[danger]", ":material/home:", ":smile:", ":streamlit:", ":red-badge[x]"])
+def test_streamlit_directives_are_broken_up(text):
+    shown = plain(text).replace("\\", "")
+    assert not re.search(r":[\w/+-]", shown)
+
+
+def test_long_text_is_cut_with_an_ellipsis():
+    assert plain("a" * 300, limit=10) == "a" * 9 + "…"
+
+
+@pytest.mark.parametrize("text", ["<b>x</b>", "<a href='http://evil.example'>x</a>", "%{customdata}"])
+def test_charts_get_no_markup(text):
+    shown = for_chart(text)
+    assert "<" not in shown
+    assert "%{" not in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "stem"), [("../../etc/passwd", "etc-passwd"), ("=cmd|' /C", "cmd-c"), ("💥", "whetstone")]
+)
+def test_download_names_are_never_paths(text, stem):
+    assert file_stem(text) == stem
