@@ -13,7 +13,8 @@ WhetstoneError              shown to the user as is: what is wrong, the value se
 ├── Contained               the confined child was stopped: memory, time, signal
 ├── NoSpace                 the disk is full; nothing half-written is left
 ├── Conflict                somebody else changed it first, or it is frozen
-└── SchemaTooNew            the history was written by a newer Whetstone
+├── SchemaTooNew            the history was written by a newer Whetstone
+└── HistoryUnavailable      the database cannot be reached or stays busy; trying again later may help
 """
 
 
@@ -75,3 +76,7 @@ class Conflict(WhetstoneError):
 
 class SchemaTooNew(WhetstoneError):
     """The history was written by a newer Whetstone; it was not touched."""
+
+
+class HistoryUnavailable(WhetstoneError):
+    """The database cannot be reached or stays busy; trying again later may help."""

@@ -85,8 +85,13 @@ class Plugin(BaseModel):
         """None, or the reason a user can act on. `machine` is `engine.environment.describe()`."""
         if manifest.format not in cls.accepts:
             return f"takes {' or '.join(sorted(cls.accepts))}; this model is {manifest.format}"
-        missing = [name for name in cls.libraries if importlib.util.find_spec(name) is None]
-        return f"needs the Python package {missing[0]}, which is not installed" if missing else None
+        missing = cls.missing_library()
+        return f"needs the Python package {missing}, which is not installed" if missing else None
+
+    @classmethod
+    def missing_library(cls) -> str | None:
+        """The first library that is not installed, or None."""
+        return next((name for name in cls.libraries if importlib.util.find_spec(name) is None), None)
 
 
 class Lever(Plugin):

@@ -1,0 +1,151 @@
+"""A model and an evaluation set become a study: bound, output confirmed, promise written down. No database."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+from ulid import ULID
+
+from engine import sandbox, scoring
+from engine.data.choices import DataChoices
+from engine.data.output import propose_output
+from engine.errors import InvalidRequest
+from engine.plugin import reference_runtime
+from engine.quality.metrics import auto_metric, bounded
+from engine.records import (
+    Band,
+    Choice,
+    EvalSetInfo,
+    Goal,
+    Manifest,
+    Metric,
+    Promise,
+    Record,
+    Signature,
+    Study,
+    Workload,
+)
+from engine.workspace import Workspace
+
+FIRST_ROWS = 256
+
+
+class Terms(Record):
+    """What the promise is made of, before the metric is known."""
+
+    goal: Goal = Goal()
+    metric: Metric | Literal["auto"] = "auto"
+    max_drop: float = Field(0.01, ge=0.0, le=1.0)
+    slice_max_drop: float = Field(0.02, ge=0.0, le=1.0)
+    require_all_slices: bool = False
+
+
+class StudyRequest(Record):
+    """Everything a person decides when a study is made."""
+
+    name: str = Field(min_length=1, max_length=200)
+    model_id: str
+    table_id: str
+    train_table_id: str | None = None
+    choices: DataChoices = DataChoices()
+    terms: Terms = Terms()
+    workload: Workload = Workload()
+    price_per_hour: float | None = Field(None, gt=0)
+    currency: str = Field("USD", min_length=1, max_length=8)
+    created_by: str = "local"
+    seed: int = 0
+
+
+def checked(cls: type[Any], **values: Any) -> Any:
+    """cls(**values); a value out of range becomes InvalidRequest: which one, the value seen, what is allowed."""
+    try:
+        return cls(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or cls.__name__
+        raise InvalidRequest(f"{where} = {first.get('input')!r} cannot be used: {first['msg']}") from error
+
+
+def create(request: StudyRequest, workspace: Workspace) -> tuple[Study, EvalSetInfo]:
+    """Bind the data to the model's inputs, run the first rows, confirm the output and write the promise.
+
+    Raises BadData, Mismatch or BadModel with a sentence; then nothing of the study is stored.
+    """
+    manifest = workspace.load_manifest(f"upload-{request.model_id}")
+    if manifest is None:
+        raise InvalidRequest(f"no model {request.model_id[:12]!r} is stored here; bring it first")
+    eval_set_id, info, signature = _bind(request, manifest, workspace)
+    evalset = workspace.evalset_folder(eval_set_id)
+    first = scoring.outputs(
+        workspace.artefact(manifest),
+        Choice(name=reference_runtime(manifest.format)),
+        evalset,
+        "selection",
+        workspace,
+        threads=1,
+        n_rows=FIRST_ROWS,
+    )
+    for name, values in first.items():
+        scoring.require_finite(values, f"output {name!r} of the model")
+    signature = propose_output(signature, dict(first), request.choices)
+    if signature.fixed_batch and request.workload.batch_size != signature.fixed_batch:
+        raise InvalidRequest(
+            f"the model's batch is fixed at {signature.fixed_batch}; "
+            f"a primary batch of {request.workload.batch_size} cannot be run"
+        )
+    info = info.model_copy(update={"id": eval_set_id})
+    study = Study(
+        id=str(ULID()),
+        name=request.name,
+        model_id=manifest.id,
+        eval_set_id=eval_set_id,
+        signature=signature,
+        promise=promise(request.terms, signature, info),
+        workload=request.workload,
+        price_per_hour=request.price_per_hour,
+        currency=request.currency,
+        created_at=datetime.now(UTC),
+        created_by=request.created_by,
+    )
+    return study, info
+
+
+def promise(terms: Terms, signature: Signature, info: EvalSetInfo) -> Promise:
+    """The promise that the terms make for this task; drops are relative where the metric has no fixed range."""
+    assert signature.task is not None
+    labelled = info.n_unlabelled < info.n_rows
+    metric = auto_metric(signature.task, labelled) if terms.metric == "auto" else terms.metric
+    band = Band(
+        metric=metric,
+        max_drop=terms.max_drop,
+        slice_max_drop=terms.slice_max_drop,
+        relative=metric is not None and not bounded(metric),
+        slices=tuple(dict.fromkeys(part.column for part in info.slices)),
+        require_all_slices=terms.require_all_slices,
+    )
+    return Promise(goal=terms.goal, band=band)
+
+
+def _bind(request: StudyRequest, manifest: Manifest, workspace: Workspace) -> tuple[str, EvalSetInfo, Signature]:
+    table = workspace.table_folder(request.table_id)
+    extra = workspace.table_folder(request.train_table_id) if request.train_table_id else None
+    with workspace.draft() as draft:
+        out = draft / "evalset"
+        out.mkdir()
+        answer = sandbox.run(
+            "engine.data.bind:bind",
+            {
+                "table": str(table),
+                "train_table": str(extra) if extra else None,
+                "signature": manifest.signature.model_dump(mode="json"),
+                "choices": request.choices.model_dump(mode="json"),
+                "seed": request.seed,
+                "out": str(out),
+            },
+            read=[table, *([extra] if extra else [])],
+            write=draft,
+        )
+        eval_set_id = workspace.add_evalset(out)
+    return eval_set_id, EvalSetInfo.model_validate(answer["info"]), Signature.model_validate(answer["signature"])
