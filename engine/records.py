@@ -204,6 +204,7 @@ class Measurement(Record):
     samples: FileRef
     n_calls: int
     n_pairs: int
+    n_warm_up: int = Field(0, description="Calls of each process before the timed ones; not in any figure.")
     p50_ms: Interval
     p95_ms: Interval | None
     p99_ms: Interval | None
@@ -221,7 +222,7 @@ class Comparison(Record):
     """Variant / baseline of the same pairs: below 1 is faster."""
 
     workload: Workload
-    quantile: float
+    quantile: float | None = Field(description="0.5, 0.95 or 0.99; None: the mean call, which cost follows.")
     ratio: float
     low: float
     high: float
@@ -248,8 +249,8 @@ class Agreement(Record):
     """How far the candidate's outputs are from the original's, on the same rows; needs no label."""
 
     flip_fraction: float | None = Field(None, description="Rows whose most likely class changed.")
-    max_abs_diff: float
-    p99_abs_diff: float
+    max_abs_diff: float | None = Field(description="None where no row has a finite answer.")
+    p99_abs_diff: float | None
     mean_kl_nats: float | None = None
     max_kl_nats: float | None = None
     identical: bool

@@ -1,0 +1,199 @@
+"""Time two arms side by side in fresh process pairs.
+
+The unit of replication is the process, not the call: every process has a lasting bias of its own, so each pair starts
+two new processes (in random order, on the same core), alternates rounds between them and gives one log-ratio. Measured
+on one model against itself, this design called 5 % of comparisons different where timing A and then B with a per-call
+bootstrap called 92 % different.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any, Protocol
+
+import numpy as np
+
+from engine.measurement.presets import PRESETS, TimingPlan
+from engine.measurement.timings import Round, Served, Stop, Timings
+from engine.records import Preset, Workload
+
+PERCENTILE_FLOORS = ((500, 100), (100, 20))  # calls in all, calls per pair: what p99 and p95 need
+
+
+class Channel(Protocol):
+    """A conversation with one process that holds an arm open."""
+
+    def ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Send one message, wait for its answer."""
+        ...
+
+
+Launch = Callable[[str, int], AbstractContextManager[Channel]]
+Progress = Callable[[float, str], None]
+
+
+def measure(
+    launch: Launch,
+    workloads: Sequence[Workload],
+    preset: Preset | TimingPlan = "standard",
+    seed: int = 0,
+    progress: Progress = lambda fraction, text: None,
+    *,
+    arms: tuple[str, ...] = ("baseline", "variant"),
+) -> Timings:
+    """Time the arms in fresh process pairs at every workload.
+
+    launch(arm, pair) starts a new process for that arm; the launcher pins both arms of a pair to the same core.
+    A plan instead of a preset's name is for a self-test. progress(fraction in 0..1, what is being done).
+    """
+    plan = preset if isinstance(preset, TimingPlan) else PRESETS[preset]
+    run = _Run(launch, tuple(workloads), plan, np.random.default_rng(seed), progress, arms)
+    load_average = os.getloadavg()[0]
+    for pair in range(plan.n_pairs):
+        run.pair(pair)
+    progress(1.0, "timed")
+    return Timings(
+        plan=plan,
+        seed=seed,
+        arms=arms,
+        workloads=run.workloads,
+        load_average=load_average,
+        n_cores=_usable_cores(),
+        rounds=tuple(run.rounds),
+        processes=tuple(run.processes),
+        stops=tuple(run.stops),
+    )
+
+
+def measure_alone(
+    launch: Launch,
+    workloads: Sequence[Workload],
+    preset: Preset | TimingPlan = "standard",
+    seed: int = 0,
+    progress: Progress = lambda fraction, text: None,
+    *,
+    arm: str = "baseline",
+) -> Timings:
+    """Time one arm in fresh processes, with nothing beside it: a study's baseline."""
+    return measure(launch, workloads, preset, seed, progress, arms=(arm,))
+
+
+def calls_per_round(slowest_ns: float, all_arms_ns: float, plan: TimingPlan) -> int:
+    """Calls of one round, equal in all arms: about plan.round_s of the slower arm.
+
+    More than that where p99 (or else p95) then reaches its sample floor and the cell still ends within its cap.
+    """
+    aimed = plan.round_s * 1e9 / slowest_ns
+    for in_all, per_pair in PERCENTILE_FLOORS:
+        needed = math.ceil(max(in_all / plan.n_pairs, per_pair) / plan.n_rounds)
+        if needed * plan.n_rounds * all_arms_ns <= plan.cell_s * 1e9:
+            aimed = max(aimed, needed)
+            break
+    return int(min(plan.max_calls, max(plan.min_calls, aimed)))
+
+
+class _Run:
+    """What one run has collected so far."""
+
+    def __init__(
+        self,
+        launch: Launch,
+        workloads: tuple[Workload, ...],
+        plan: TimingPlan,
+        rng: np.random.Generator,
+        progress: Progress,
+        arms: tuple[str, ...],
+    ) -> None:
+        self.launch, self.workloads, self.plan, self.rng, self.arms = launch, workloads, plan, rng, arms
+        self.tell = progress
+        self.rounds: list[Round] = []
+        self.processes: list[Served] = []
+        self.stops: list[Stop] = []
+
+    def pair(self, pair: int) -> None:
+        """Start fresh processes in random order, time every workload in random order, read the peaks."""
+        self._progress(pair, 0, 0.0, "starting")
+        with ExitStack() as stack:
+            channels = {arm: stack.enter_context(self.launch(arm, pair)) for arm in self._shuffled(self.arms)}
+            first = self.workloads[0].batch_size
+            facts = {arm: channel.ask({"do": "hello", "batch": first}) for arm, channel in channels.items()}
+            n_warm_up: dict[str, dict[Workload, int]] = {arm: {} for arm in self.arms}
+            for position, workload in enumerate(self._shuffled(self.workloads)):
+                self._cell(pair, position, workload, channels, n_warm_up)
+            for arm, channel in channels.items():
+                self.processes.append(
+                    Served(
+                        pair=pair,
+                        arm=arm,
+                        load_ms=facts[arm]["load_ms"],
+                        cold_start_ms=facts[arm]["cold_start_ms"],
+                        peak_bytes=channel.ask({"do": "peak"})["peak_bytes"],
+                        n_warm_up=n_warm_up[arm],
+                    )
+                )
+
+    def _cell(
+        self,
+        pair: int,
+        position: int,
+        workload: Workload,
+        channels: dict[str, Channel],
+        n_warm_up: dict[str, dict[Workload, int]],
+    ) -> None:
+        plan = self.plan
+        warm_up = {
+            "do": "warm",
+            "batch": workload.batch_size,
+            "calls": plan.later_warm_up_calls if position else plan.warm_up_calls,
+            "seconds": plan.later_warm_up_s if position else plan.warm_up_s,
+            "limit_s": plan.warm_up_limit_s,
+        }
+        self._progress(pair, position, 0.0, f"warming up, batch {workload.batch_size}")
+        warm = {arm: channels[arm].ask(warm_up) for arm in self._shuffled(self.arms)}
+        for arm, answer in warm.items():
+            n_warm_up[arm][workload] = answer["calls"]
+        probed = [answer["ns"] for answer in warm.values()]
+        n_calls = calls_per_round(max(probed), sum(probed), plan)
+        begun = time.perf_counter()
+        for number in range(plan.n_rounds):
+            self._progress(pair, position, number / plan.n_rounds, f"batch {workload.batch_size}")
+            start = number * n_calls * workload.batch_size  # the same rows in both arms
+            for arm in self._shuffled(self.arms):
+                answer = channels[arm].ask(
+                    {"do": "round", "batch": workload.batch_size, "calls": n_calls, "start": start}
+                )
+                self.rounds.append(_round(pair, arm, workload, number, answer))
+            if time.perf_counter() - begun > plan.cell_s and number + 1 < plan.n_rounds:
+                self.stops.append(Stop(pair=pair, workload=workload, n_rounds=number + 1))
+                return
+
+    def _shuffled(self, items: Sequence[Any]) -> list[Any]:
+        return [items[i] for i in self.rng.permutation(len(items))]
+
+    def _progress(self, pair: int, position: int, part: float, text: str) -> None:
+        cells = pair * len(self.workloads) + position + part
+        self.tell(cells / (self.plan.n_pairs * len(self.workloads)), f"pair {pair + 1} of {self.plan.n_pairs}, {text}")
+
+
+def _round(pair: int, arm: str, workload: Workload, number: int, answer: dict[str, Any]) -> Round:
+    return Round(
+        pair=pair,
+        arm=arm,
+        workload=workload,
+        number=number,
+        total_ns=np.asarray(answer["ns"], np.int64),
+        prepare_ns=answer["prepare_ns"],
+        model_ns=answer["model_ns"],
+        post_ns=answer["post_ns"],
+        wall_ns=answer["wall_ns"],
+        cpu_ns=answer["cpu_ns"],
+        n_involuntary=answer["involuntary"],
+    )
+
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
