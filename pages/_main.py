@@ -11,9 +11,7 @@ from pages._ui.parts import CSS
 
 UI = Path(__file__).parent / "_ui"
 started_s = time.perf_counter()
-st.set_page_config(
-    page_title="Whetstone", page_icon=str(UI / "icon.svg"), layout="wide", initial_sidebar_state=224
-)
+st.set_page_config(page_title="Whetstone", page_icon=str(UI / "icon.svg"), layout="wide", initial_sidebar_state=224)
 page = st.navigation(
     [
         st.Page("overview.py", title="Overview", icon=":material/home:", default=True),
@@ -28,4 +26,6 @@ st.logo(str(UI / "logo.svg"), size="large")
 st.html(CSS)
 current_user()
 page.run()
-logging.getLogger("whetstone.pages").debug("%s %.1f ms", page.url_path or "overview", (time.perf_counter() - started_s) * 1e3)
+logging.getLogger("whetstone.pages").debug(
+    "%s %.1f ms", page.url_path or "overview", (time.perf_counter() - started_s) * 1e3
+)

@@ -63,6 +63,4 @@ def note(figure: go.Figure, x: float, y: float, text: str, **place: Any) -> None
 
 def line(figure: go.Figure, *, x: tuple[float, float], y: tuple[float, float], color: str, dash: str) -> None:
     """A straight reference line above the grid."""
-    figure.add_shape(
-        type="line", x0=x[0], x1=x[1], y0=y[0], y1=y[1], line={"color": color, "width": 1.5, "dash": dash}
-    )
+    figure.add_shape(type="line", x0=x[0], x1=x[1], y0=y[0], y1=y[1], line={"color": color, "width": 1.5, "dash": dash})

@@ -6,6 +6,7 @@ A streamed upload has a ticket, a folder `uploads/<digest of its token>/` whose 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import secrets
 import shutil
@@ -16,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from engine.errors import Conflict, NotFound, WhetstoneError
-from engine.workspace import Workspace
+from engine.errors import Conflict, NoSpace, NotFound, WhetstoneError
 
 CHUNK_BYTES = 1 << 20
 TICKET_LIFE_S = 3600
@@ -113,15 +113,27 @@ def sweep(home: Path) -> None:
 
 
 # ---------------------------------------------------------------- from the browser's file picker
-@contextmanager
-def on_disk(upload: BinaryIO, home: Path) -> Iterator[Path]:
-    """The uploaded bytes as a file in a private draft, copied in chunks and removed at the end. Raises NoSpace."""
-    with Workspace(home).draft() as folder:
-        path = folder / "file"
-        upload.seek(0)
-        with path.open("wb") as file:
+def keep(upload: BinaryIO, name: str, home: Path) -> Path:
+    """Copy the uploaded bytes into a folder of their own, in chunks; returns the file. Raises NoSpace."""
+    folder = ticket_folder(home, secrets.token_urlsafe(24))
+    folder.mkdir(parents=True)
+    upload.seek(0)
+    try:
+        (folder / "name").write_text(display_name(name))
+        with (folder / "part").open("wb") as file:
             shutil.copyfileobj(upload, file, CHUNK_BYTES)
-        yield path
+        return (folder / "part").rename(folder / "file")
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise NoSpace("the server's disk is full; nothing of this file was kept") from error
+        raise
+
+
+def forget(path: Path, home: Path) -> None:
+    """Remove a kept or streamed file; a file of the import folder is left alone."""
+    if path.is_relative_to(home / "uploads"):
+        shutil.rmtree(path.parent, ignore_errors=True)
 
 
 # ---------------------------------------------------------------- from the import folder

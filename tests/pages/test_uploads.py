@@ -148,10 +148,19 @@ def test_an_empty_file_is_refused(home):
     assert "empty" in body
 
 
-def test_a_picked_file_is_copied_and_removed(tmp_path):
-    with uploads.on_disk(io.BytesIO(b"abc" * 1000), tmp_path) as path:
-        assert path.read_bytes() == b"abc" * 1000
-    assert not path.exists()
+def test_a_picked_file_is_copied_and_forgotten(tmp_path):
+    path = uploads.keep(io.BytesIO(b"abc" * 1000), "../x.csv", tmp_path)
+    assert path.read_bytes() == b"abc" * 1000
+    assert path.is_relative_to(tmp_path / "uploads")
+    uploads.forget(path, tmp_path)
+    assert list((tmp_path / "uploads").iterdir()) == []
+
+
+def test_forgetting_leaves_the_import_folder_alone(tmp_path):
+    own = tmp_path / "own.csv"
+    own.write_text("a\n")
+    uploads.forget(own, tmp_path / "home")
+    assert own.exists()
 
 
 def test_the_import_folder_lists_itself_alone(tmp_path):

@@ -1,0 +1,139 @@
+"""Slices × variants. Stepped, not continuous: every tint has a meaning, every text on its tint is readable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from engine.records import SliceQuality
+from pages._ui.charts import DIVERGING, INK, MUTED, PAGE, PANEL, frame
+from pages._ui.text import for_chart
+
+# breaks the limit · more than half of the limit · within · better
+STEPS = (DIVERGING[0], DIVERGING[3], PANEL, DIVERGING[6])
+ROW_PX = 32
+MINUS = "\u2212"
+
+
+def slice_map(variants: Sequence[tuple[str, Sequence[SliceQuality]]], limit: float, unit: float) -> go.Figure:
+    """variants: (name, its slices). limit: largest drop allowed. unit: what a drop is multiplied by for the screen."""
+    columns = [name for name, _ in variants]
+    rows = list(dict.fromkeys((cell.column, cell.value) for _, cells in variants for cell in cells))
+    sizes = {(cell.column, cell.value): cell.n_rows for _, cells in variants for cell in cells}
+    figure = go.Figure()
+    tints: list[list[int | None]] = [[None] * len(columns) for _ in rows]
+    hover = [[""] * len(columns) for _ in rows]
+    for j, (name, cells) in enumerate(variants):
+        for cell in cells:
+            i = rows.index((cell.column, cell.value))
+            tints[i][j] = _step(cell, limit)
+            hover[i][j] = _hover(name, cell, unit)
+            _write(figure, i, j, cell, tints[i][j], unit)
+    n_steps = len(STEPS)
+    scale = [[edge, colour] for k, colour in enumerate(STEPS) for edge in (k / n_steps, (k + 1) / n_steps)]
+    figure.add_trace(
+        go.Heatmap(
+            z=tints,
+            x=list(range(len(columns))),
+            y=list(range(len(rows))),
+            zmin=-0.5,
+            zmax=n_steps - 0.5,
+            colorscale=scale,
+            xgap=3,
+            ygap=3,
+            text=hover,
+            hovertemplate="%{text}<extra></extra>",
+            showscale=False,
+        )
+    )
+    frame(figure, 52 + ROW_PX * len(rows), top=44)
+    tick = {"color": MUTED, "size": 12}
+    figure.update_xaxes(
+        tickvals=list(range(len(columns))),
+        ticktext=[_wrapped(name) for name in columns],
+        side="top",
+        tickangle=0,
+        showgrid=False,
+        tickfont=tick,
+        range=[-0.5, len(columns) - 0.5],
+    )
+    names = [
+        f"{for_chart(c, 20)}: {for_chart(v, 24)}  <span style='font-size:11px'>n {sizes[c, v]:,}</span>"
+        for c, v in rows
+    ]
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))), ticktext=names, range=[len(rows) - 0.5, -0.5], showgrid=False, tickfont=tick
+    )
+    return figure
+
+
+def _step(cell: SliceQuality, limit: float) -> int | None:
+    if cell.drop is None or cell.verdict in ("too few rows", "not judged"):
+        return None
+    if cell.verdict in ("outside", "fail"):
+        return 0
+    if cell.drop > limit / 2:
+        return 1
+    return 3 if cell.drop < -limit / 2 else 2
+
+
+def _write(figure: go.Figure, i: int, j: int, cell: SliceQuality, step: int | None, unit: float) -> None:
+    if step is None:
+        figure.add_trace(_hatch(i, j))
+        text, colour = "too few" if cell.verdict == "too few rows" else "–", MUTED
+    else:
+        text = change_text(cell.drop, unit)
+        text, colour = (f"<b>✕ {text}</b>", PAGE) if step == 0 else (text, MUTED if step == 2 else INK)
+    figure.add_annotation(
+        x=j,
+        y=i,
+        text=text,
+        showarrow=False,
+        font={"size": 12, "color": colour},
+        bgcolor=PAGE if step is None else None,
+        borderpad=1,
+    )
+
+
+def change_text(drop: float | None, unit: float) -> str:
+    """A drop as the change a reader expects: a loss has a minus."""
+    if drop is None:
+        return "–"
+    text = f"{abs(drop * unit):.2f}"
+    return text if float(text) == 0 else (MINUS if drop > 0 else "+") + text
+
+
+def _hatch(i: int, j: int) -> go.Scatter:
+    return go.Scatter(
+        x=[j - 0.47, j + 0.47, j + 0.47, j - 0.47, j - 0.47],
+        y=[i - 0.44, i - 0.44, i + 0.44, i + 0.44, i - 0.44],
+        fill="toself",
+        mode="lines",
+        line={"width": 0},
+        fillcolor="rgba(0,0,0,0)",
+        fillpattern={"shape": "/", "size": 6, "solidity": 0.12, "fgcolor": MUTED, "bgcolor": "rgba(0,0,0,0)"},
+        hoverinfo="skip",
+    )
+
+
+def _hover(name: str, cell: SliceQuality, unit: float) -> str:
+    lines = [f"<b>{for_chart(cell.column)}: {for_chart(cell.value)}</b> · {for_chart(name)}", f"n {cell.n_rows:,}"]
+    if cell.drop is not None:
+        lines.append(f"change {change_text(cell.drop, unit)}")
+    if cell.bound is not None:
+        lines.append(f"may be as bad as {change_text(cell.bound, unit)}")
+    lines.append(for_chart(cell.reason or cell.verdict, 120))
+    return "<br>".join(lines)
+
+
+def _wrapped(name: str, width: int = 16, n_lines: int = 2) -> str:
+    lines = [""]
+    for word in name.split():
+        if lines[-1] and len(lines[-1]) + len(word) >= width:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".strip()
+    if len(lines) > n_lines:
+        lines = [*lines[: n_lines - 1], lines[n_lines - 1] + " …"]
+    return "<br>".join(for_chart(part, width + 8) for part in lines)
