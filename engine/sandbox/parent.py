@@ -41,12 +41,15 @@ class Child:
         self._deadline = time.monotonic() + limits.wall_s
         self._it, first = start(target, request, read=read, write=write, limits=limits, threads=threads, cores=cores)
         self._to_send, self._received, self._searched, self._logged = bytearray(first), bytearray(), 0, bytearray()
+        self._ended: WhetstoneError | None = None
+        self._stopped = False
         self.held: dict[str, bool] = {}
         self.pid = self._it.process.pid
 
     def log(self) -> str:
         """The end of what the child wrote to its output and error streams."""
-        self._drain()
+        if not self._stopped:
+            self._drain()
         return self._logged.decode("utf-8", "replace")
 
     def ask(self, message: dict[str, Any], timeout_s: float | None = None) -> dict[str, Any]:
@@ -62,18 +65,32 @@ class Child:
 
     def finish(self) -> None:
         """Say that no question follows, and give the function a moment to end."""
-        self._it.close_to_child()
+        if not self._stopped:
+            self._it.close_to_child()
         with contextlib.suppress(WhetstoneError):
             self.result(GRACE_S)
 
     def stop(self) -> None:
-        """Kill the child and everything it started, and clear up."""
-        self._it.kill()
-        self._drain()
-        self._it.close()
+        """Kill the child and everything it started, and clear up. May be called twice."""
+        if not self._stopped:
+            self._it.kill()
+            self._drain()
+            self._stopped = True
+            self._it.close()
 
     # ------------------------------------------------------------ pipes
     def _await(self, wanted: str, timeout_s: float | None) -> Any:
+        """The next frame of this kind. Whatever else comes of it ends the child, and is said again if asked again."""
+        if self._ended:
+            raise self._ended
+        try:
+            return self._wait(wanted, timeout_s)
+        except WhetstoneError as error:
+            self._ended = error
+            self.stop()
+            raise
+
+    def _wait(self, wanted: str, timeout_s: float | None) -> Any:
         started = time.monotonic()
         until = self._deadline if timeout_s is None else min(self._deadline, started + timeout_s)
         while True:
