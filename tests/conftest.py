@@ -1,0 +1,34 @@
+"""Fixtures of every room: the hostile files and the cases of the public record, made once per session when asked for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CASES = Path(__file__).parent / "cases"
+
+
+def _generate(script: str, folder: Path) -> Path:
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, CASES / script, folder], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "FAIL" not in done.stdout, done.stdout
+    return folder
+
+
+@pytest.fixture(scope="session")
+def hostile_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of hostile files and their legitimate controls: manifest.json, <case>/<file>, and canary/, to stay empty."""
+    return _generate("malicious_gen.py", tmp_path_factory.mktemp("hostile"))
+
+
+@pytest.fixture(scope="session")
+def public_cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of the inputs of the public record: P01/model.onnx, P01/eval.csv, …"""
+    return _generate("public_gen.py", tmp_path_factory.mktemp("public"))
