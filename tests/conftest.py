@@ -1,4 +1,4 @@
-"""Fixtures of every room: the hostile files and the cases of the public record, made once per session when asked for."""
+"""Fixtures of every room: hostile files and the cases of the public record, made once per session when asked for."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _generate(script: str, folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def hostile_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of hostile files and their legitimate controls: manifest.json, <case>/<file>, and canary/, to stay empty."""
+    """Hostile files and their legitimate controls: manifest.json, <case>/<file>, and canary/, which must stay empty."""
     return _generate("malicious_gen.py", tmp_path_factory.mktemp("hostile"))
 
 
