@@ -11,9 +11,9 @@ import random
 import sqlite3
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -69,11 +69,12 @@ def rebuild(engine: Engine, work: Work[T]) -> T:
         engine.dispose()  # SQLite connections start again with foreign keys on
 
 
-def now(connection: Connection) -> Any:
-    """The moment as an SQL value: the clock of the server, which all machines share; SQLite has one machine only."""
+def now(connection: Connection, plus_s: float = 0.0) -> sa.ColumnElement[datetime]:
+    """The moment (or one later) as an SQL value, by the clock that all machines of this database share."""
+    later = timedelta(seconds=plus_s)
     if connection.dialect.name == "postgresql":
-        return sa.func.clock_timestamp(type_=UtcTime)
-    return sa.literal(datetime.now(UTC), UtcTime)
+        return sa.type_coerce(sa.func.clock_timestamp() + sa.literal(later, sa.Interval), UtcTime)
+    return sa.literal(datetime.now(UTC) + later, UtcTime)  # SQLite has one machine only
 
 
 def identity(engine: Engine) -> str:

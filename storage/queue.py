@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Literal
 
 import sqlalchemy as sa
@@ -68,7 +68,7 @@ class Queue(JobWatch):
                     runner_id=runner_id,
                     attempt=job.c.attempt + 1,
                     started_at=now(connection),
-                    lease_until=_lease(connection, lease_s),
+                    lease_until=now(connection, lease_s),
                 )
                 .returning(job)
             )
@@ -93,7 +93,7 @@ class Queue(JobWatch):
         values = {name: value for name, value in report.items() if value is not None}
 
         def update(connection: Connection) -> bool | None:
-            statement = _running(experiment_id, attempt).values(lease_until=_lease(connection, lease_s), **values)
+            statement = _running(experiment_id, attempt).values(lease_until=now(connection, lease_s), **values)
             row = connection.execute(statement.returning(job.c.cancel_requested)).first()
             if row is None:
                 return None
@@ -116,7 +116,12 @@ class Queue(JobWatch):
 
         def update(connection: Connection) -> bool:
             document = failure.model_dump(mode="json") if failure else None
-            values = {"status": status, "finished_at": now(connection), "failure": document, "phase": None}
+            values: dict[str, Any] = {
+                "status": status,
+                "finished_at": now(connection),
+                "failure": document,
+                "phase": None,
+            }
             if status == "succeeded":
                 values |= {"progress": 1.0, "message": ""}
             if connection.execute(_running(experiment_id, attempt).values(**values)).rowcount == 0:
@@ -176,14 +181,6 @@ def _queued(workspace: str | None) -> sa.Select[tuple[str]]:
 def _running(experiment_id: str, attempt: int) -> sa.Update:
     """The fence: only the current attempt, and only while it runs."""
     return job.update().where(job.c.experiment_id == experiment_id, job.c.attempt == attempt, job.c.status == "running")
-
-
-def _lease(connection: Connection, lease_s: float) -> Any:
-    """The end of a lease by the clock that `reap` will read."""
-    moment = now(connection)
-    if connection.dialect.name == "postgresql":
-        return moment + timedelta(seconds=lease_s)
-    return moment.value + timedelta(seconds=lease_s)
 
 
 def _claimed(connection: Connection, taken: Any) -> Claimed:
