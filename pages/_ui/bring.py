@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -81,7 +82,8 @@ def _drop_buffer(upload: UploadedFile) -> None:
     """Give the memory back: Streamlit would keep the bytes until the session expires."""
     context = get_script_run_ctx()
     if context is not None and runtime.exists():
-        runtime.get_instance().uploaded_file_mgr.remove_file(context.session_id, upload.file_id)
+        manager: Any = runtime.get_instance().uploaded_file_mgr
+        manager.remove_file(context.session_id, upload.file_id)
 
 
 def _import(what: str, key: str, folder: Path | None, take: Take) -> None:

@@ -1,0 +1,100 @@
+"""The untouched model in figures, and what was promised about it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import streamlit as st
+
+from engine.records import Experiment, Interval, Measurement, Study
+from engine.reports import numbers
+from pages._ui.parts import badge, card_title, tile
+from pages._ui.text import plain
+from pages._ui.words import drop_unit, goal_sentence, metric_name
+
+MEANING = {
+    "p50": "Half of the calls are faster than this.",
+    "p95": "One call in twenty is slower than this.",
+    "p99": "One call in a hundred is slower than this.",
+    "first": "The first call of a fresh process: what a cold start costs on top of loading.",
+    "rate": "Rows per second of one process that is never idle, at this batch size.",
+    "memory": "Highest memory of one serving process.",
+    "size": "Bytes of the model's files.",
+    "load": "Time to open the model in a fresh process.",
+    "cost": "Price of a replica-hour, spread over what one replica answers at full use.",
+}
+
+
+def baseline_tiles(study: Study, run: Experiment) -> None:
+    """The figures of the finished baseline at the primary batch."""
+    measured = primary(run, study)
+    if measured is None:
+        return
+    size = run.artefact.size_bytes if run.artefact else None
+    with st.grid(6, min_column_width=128):
+        tile("p50 latency", numbers.latency(measured.p50_ms.value), _spread(measured.p50_ms), MEANING["p50"])
+        tile("p95 latency", _tail(measured.p95_ms), _spread(measured.p95_ms), MEANING["p95"])
+        tile("p99 latency", _tail(measured.p99_ms), _spread(measured.p99_ms), MEANING["p99"])
+        tile(
+            "First call",
+            numbers.latency(measured.cold_start_ms),
+            f"load {numbers.latency(measured.load_ms)}",
+            MEANING["first"],
+        )
+        tile("Throughput", numbers.rate(measured.items_per_s), f"batch {measured.workload.batch_size}", MEANING["rate"])
+        tile("Memory", numbers.size(measured.peak_bytes), "one process", MEANING["memory"])
+        if size is not None:
+            tile("Size", numbers.size(size), "on disk", MEANING["size"])
+        if study.price_per_hour is not None:
+            cost = study.price_per_hour / (3600 * measured.items_per_s) * 1000
+            tile("Cost per 1,000", numbers.money(cost, study.currency), "at full use", MEANING["cost"])
+        if run.quality and run.quality.candidate is not None:
+            rows = f"{run.quality.n_rows:,} rows"
+            tile(metric_name(run.quality.metric), numbers.quality(run.quality.candidate, run.quality.metric), rows)
+    for flag in dict.fromkeys(measured.flags):
+        st.caption(f":orange[:material/warning: {plain(flag)}]")
+
+
+def primary(run: Experiment, study: Study) -> Measurement | None:
+    """The measurement at the study's own batch, else the first."""
+    return next((m for m in run.measurements if m.workload == study.workload), next(iter(run.measurements), None))
+
+
+def promise_card(study: Study, frozen: datetime | None) -> None:
+    """Goal, band and confidence, and whether they may still change."""
+    band = study.promise.band
+
+    def lock() -> None:
+        badge("Promise set", f"Frozen {frozen:%d %b, %H:%M} UTC") if frozen else badge("Promise open", "Not frozen yet")
+
+    with st.container(border=True, key="st-promise", height="stretch"):
+        card_title("The promise", lock)
+        unit, metric = drop_unit(band), metric_name(band.metric)
+        rows = {"Goal": f"**{goal_sentence(study.promise.goal)}**"}
+        if band.metric is None:
+            rows["Quality"] = "not judged: the data has no labels"
+        else:
+            rows["Overall"] = f"lose at most **{band.max_drop * 100:.2f} {unit}** of {metric}"
+            if band.slices:
+                rows["Each slice"] = f"lose at most **{band.slice_max_drop * 100:.2f} {unit}**"
+                rows["Slices by"] = plain(", ".join(band.slices), 120)
+        rows["Confidence"] = f"{1 - band.alpha:.0%}, same rows for both"
+        rows["Asked"] = f"{study.workload.batch_size} per call, {study.workload.threads} thread" + (
+            "s" if study.workload.threads > 1 else ""
+        )
+        st.table(rows, border="horizontal")
+        st.caption(
+            f"Set by {plain(study.created_by, 40)} before any variant was scored. To change it, make a new study."
+        )
+
+
+def _tail(value: Interval | None) -> str:
+    return numbers.latency(value.value) if value else "–"
+
+
+def _spread(value: Interval | None) -> str:
+    if value is None:
+        return "too few calls"
+    if value.low is None or value.high is None:
+        return "no interval"
+    return f"± {numbers.latency((value.high - value.low) / 2)}"

@@ -1,0 +1,168 @@
+"""Build a chain of levers, choose how it is run and measured, and queue it."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+import streamlit as st
+
+from engine.errors import WhetstoneError
+from engine.jobs.start import start_run
+from engine.plugin import Lever, levers, reference_runtime, runtimes
+from engine.records import Choice, Manifest, Recipe, Step, Study
+from engine.settings import settings
+from pages._ui import loaders
+from pages._ui.forms import numbers_in, parameters
+from pages._ui.identity import current_user
+from pages._ui.parts import badge, card_title, problem
+from pages._ui.steps.model import FORMATS
+from pages._ui.text import plain
+from pages._ui.words import PRESETS
+
+BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+
+
+def recipe_builder(study: Study, manifest: Manifest) -> None:
+    """The recipe card with a form per step, then the levers that can be added."""
+    chain: list[dict[str, Any]] = st.session_state.setdefault(f"st-chain-{study.id}", [])
+    reached = end_format(manifest, chain)
+    with st.container(border=True, key="st-recipe"):
+        card_title("Recipe")
+        if not chain:
+            st.markdown(
+                ":gray[Add one or more levers below; they are applied in order. "
+                "With none, the original itself is run in the runtime chosen here.]"
+            )
+        steps = [_step_form(item, position, chain) for position, item in enumerate(chain)]
+        runtime = _runtime(reached)
+        sizes, preset = _workload(study)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            go = st.button("Queue this run", type="primary", icon=":material/play_arrow:", key="st-go")
+            st.caption("Measured beside the original, in the same process pairs.", width="content")
+    if go and None not in steps and runtime and sizes:
+        _queue(study, Recipe(steps=tuple(step for step in steps if step)), runtime, sizes, preset, chain)
+    _catalogue(manifest.model_copy(update={"format": reached}), chain)
+
+
+def end_format(manifest: Manifest, chain: list[dict[str, Any]]) -> str:
+    """The format after the steps chosen so far."""
+    reached = manifest.format
+    for item in chain:
+        reached = levers()[item["lever"]].produces or reached
+    return reached
+
+
+def _step_form(item: dict[str, Any], position: int, chain: list[dict[str, Any]]) -> Step | None:
+    lever = levers()[item["lever"]]
+    with st.container(border=True, key=f"st-step-{item['uid']}", gap="small"):
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            st.markdown(f"**{position + 1}  {lever.title}**", width="content")
+            st.button(
+                "Remove",
+                icon=":material/close:",
+                type="tertiary",
+                key=f"st-remove-{item['uid']}",
+                help="Also removes the steps after it." if position < len(chain) - 1 else None,
+                on_click=_cut,
+                args=(chain, position),
+            )
+        try:
+            return Step(lever=item["lever"], params=parameters(lever, f"st-{item['uid']}"))
+        except WhetstoneError as error:
+            problem(plain(error))
+            return None
+
+
+def _runtime(model_format: str) -> Choice | None:
+    fitting = [name for name, cls in runtimes().items() if model_format in cls.accepts and not cls.missing_library()]
+    default = reference_runtime(model_format)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.selectbox(
+            "Runtime", fitting, index=fitting.index(default), format_func=lambda key: runtimes()[key].title,
+            key=f"st-runtime-{model_format}", width=260, help="What executes the model's file.",
+        )  # fmt: skip
+    runtime = runtimes()[name]
+    if not runtime.model_fields:
+        return Choice(name=name)
+    try:
+        return Choice(name=name, params=parameters(runtime, f"st-runtime-{name}"))
+    except WhetstoneError as error:
+        problem(plain(error))
+        return None
+
+
+def _workload(study: Study) -> tuple[list[int], Any]:
+    fixed = study.signature.fixed_batch
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.multiselect(
+            "Items per call", [fixed] if fixed else sorted({*BATCHES, study.workload.batch_size}),
+            default=[study.workload.batch_size], accept_new_options=not fixed, key="st-batches", width=320,
+            help="Batch sizes to time; type another number to add it.",
+        )  # fmt: skip
+        preset = st.selectbox(
+            "Precision", list(PRESETS), format_func=lambda key: PRESETS[key], index=1, key="st-preset", width=260,
+            help="More pairs of fresh processes make narrower intervals and take longer.",
+        )  # fmt: skip
+    try:
+        return sorted({size for entry in chosen for size in numbers_in(str(entry), "Items per call")}), preset
+    except WhetstoneError as error:
+        problem(plain(error))
+        return [], preset
+
+
+def _queue(
+    study: Study, recipe: Recipe, runtime: Choice, sizes: list[int], preset: Any, chain: list[dict[str, Any]]
+) -> None:
+    config = settings()
+    try:
+        start_run(
+            loaders.ledger(), config.database_url, config.home, study, recipe,
+            runtime=runtime, batch_sizes=sizes, preset=preset, created_by=current_user(),
+        )  # fmt: skip
+    except WhetstoneError as error:
+        problem(plain(error, 1000))
+        return
+    chain.clear()
+    st.toast("Queued.", icon=":material/check:")
+    st.rerun()
+
+
+def _catalogue(reached: Manifest, chain: list[dict[str, Any]]) -> None:
+    st.subheader("Levers", anchor=False)
+    reasons = {name: cls.fits(reached, loaders.machine()) for name, cls in levers().items()}
+    with st.grid(3, min_column_width=236):
+        for name in sorted(reasons, key=lambda name: (reasons[name] is not None, name)):
+            _lever_card(name, levers()[name], reasons[name], chain)
+
+
+def _lever_card(name: str, lever: type[Lever], reason: str | None, chain: list[dict[str, Any]]) -> None:
+    slug = name.replace(".", "-")
+    what = (lever.__doc__ or "").strip().splitlines()[0]
+    with st.container(border=True, height="stretch", key=f"{'unfit' if reason else 'lever'}-st-{slug}", gap="small"):
+        if reason:
+            st.markdown(f":gray[**{lever.title}**]")
+            badge("Does not fit")
+            st.markdown(f":gray[{plain(_readable(reason), 200)}]")
+            return
+        st.markdown(f"**{lever.title}**")
+        st.markdown(plain(what, 300))
+        st.space("stretch")
+        st.button("Add to the recipe", icon=":material/add:", key=f"st-add-{slug}", on_click=_add, args=(chain, name))
+
+
+def _readable(reason: str) -> str:
+    for code, word in FORMATS.items():
+        reason = reason.replace(code, word)
+    return reason[0].upper() + reason[1:] + "."
+
+
+_UIDS = count(1)
+
+
+def _add(chain: list[dict[str, Any]], name: str) -> None:
+    chain.append({"lever": name, "uid": next(_UIDS)})
+
+
+def _cut(chain: list[dict[str, Any]], position: int) -> None:
+    del chain[position:]

@@ -1,0 +1,1 @@
+"""The three steps of New study: the model, the data, the promise."""

@@ -1,0 +1,50 @@
+"""Words for what the engine names by code: metrics, goals, levers, presets."""
+
+from __future__ import annotations
+
+from engine.records import Band, Goal, Recipe
+
+GOALS = {"p50": "Median latency (p50)", "p99": "Slowest calls (p99 latency)", "cost": "Cost per 1,000 predictions"}
+METRICS = {
+    "roc_auc": "ROC AUC",
+    "accuracy": "accuracy",
+    "rmse": "RMSE",
+    "ndcg_at_10": "NDCG@10",
+    "retrieval_agreement": "retrieval agreement",
+}
+PRESETS = {
+    "quick": "Quick: 3 process pairs",
+    "standard": "Standard: 10 process pairs",
+    "strict": "Strict: 20 process pairs",
+}
+REASONS = {
+    "error": "It failed",
+    "signal": "A library crashed",
+    "timeout": "It took too long",
+    "memory": "It ran out of memory",
+    "cancelled": "Stopped",
+    "interrupted": "The runner was stopped",
+}
+
+
+def metric_name(metric: str | None) -> str:
+    """A metric as the head of a column or tile."""
+    name = METRICS.get(metric or "", "Quality")
+    return name[0].upper() + name[1:]
+
+
+def drop_unit(band: Band) -> str:
+    """What a drop is counted in on the screen."""
+    return "% of the baseline" if band.relative else "points"
+
+
+def goal_sentence(goal: Goal) -> str:
+    """'p50 latency at least 3× better'."""
+    what = {"p50": "p50 latency", "p99": "p99 latency", "cost": "cost per 1,000"}[goal.kind]
+    return f"{what} at least {goal.factor:g}× better"
+
+
+def family(recipe: Recipe) -> str:
+    """The kind of change that names a variant's mark: the last step that is no export, else the last."""
+    families = [step.lever.split(".")[0] for step in recipe.steps]
+    return next((name for name in reversed(families) if name != "export"), families[-1] if families else "runtime")
