@@ -125,13 +125,13 @@ def _time(
     tell: Callable[[float, str], None],
 ) -> dict[str, Any]:
     launch = Launcher(arms, study.signature, evalset, study.workload.threads)
+    named = {arm: (artefact.manifest.id, runtime) for arm, (artefact, runtime) in arms.items()}
     with workspace.draft() as draft:
         if is_baseline(spec, arms["baseline"][0]):
             alone = measure_alone(launch, spec.workloads, spec.preset, spec.seed, tell)
-            ids = {"baseline": arms["baseline"][0].manifest.id}
             return {
-                "measurements": summarise_alone(alone, ids, spec.runtime, draft, workspace.add_sample),
+                "measurements": summarise_alone(alone, named, draft, workspace.add_sample),
                 "auto_batch_size": auto_batch(launch, study.signature.fixed_batch),
             }
         timings = measure(launch, spec.workloads, spec.preset, spec.seed, tell)
-        return summarise(timings, arms, draft, workspace.add_sample)
+        return summarise(timings, named, draft, workspace.add_sample)

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from engine import sandbox
-from engine.environment import cpu_flags, library_version
+from engine.environment import cpu_flags, library_version, memory_limit_bytes
 from engine.errors import InvalidRecipe, WhetstoneError
 from engine.plugin import Artefact, Lever, levers, make
 from engine.records import Manifest, Recipe, Step
 from engine.workspace import Workspace, folder_bytes, listing_digest
 
+BUILD_LIMITS = sandbox.Limits(memory_bytes=memory_limit_bytes() * 3 // 4, cpu_s=4 * 3600, wall_s=2 * 3600)
 VISIBLE_SPLITS = ("train", "calibration")  # what a lever may see
 Progress = Callable[[float, str], None]
 
@@ -127,6 +128,7 @@ def _run_step(
             request,
             read=readable,
             write=draft,
+            limits=BUILD_LIMITS,
             threads=threads,
             on_message=lambda message: progress(message["progress"], message["message"]),
         )

@@ -13,7 +13,7 @@ from engine.data.choices import DataChoices
 from engine.data.output import propose_output
 from engine.errors import InvalidRequest
 from engine.plugin import reference_runtime
-from engine.quality.metrics import auto_metric, bounded
+from engine.quality.metrics import auto_metric, check_fits, is_relative
 from engine.records import (
     Band,
     Choice,
@@ -116,12 +116,14 @@ def promise(terms: Terms, signature: Signature, info: EvalSetInfo) -> Promise:
     """The promise that the terms make for this task; drops are relative where the metric has no fixed range."""
     assert signature.task is not None
     labelled = info.n_unlabelled < info.n_rows
-    metric = auto_metric(signature.task, labelled) if terms.metric == "auto" else terms.metric
+    metric = auto_metric(signature.task, labelled=labelled) if terms.metric == "auto" else terms.metric
+    if metric is not None:
+        check_fits(metric, signature.task)
     band = Band(
         metric=metric,
         max_drop=terms.max_drop,
         slice_max_drop=terms.slice_max_drop,
-        relative=metric is not None and not bounded(metric),
+        relative=is_relative(metric),
         slices=tuple(dict.fromkeys(part.column for part in info.slices)),
         require_all_slices=terms.require_all_slices,
     )
