@@ -22,8 +22,8 @@ baseline = next((run for run in reversed(runs) if run.is_baseline and run.status
 machine = loaders.machine()
 head(
     plain(study.name),
-    context=f"{plain(model_name, 60)} · {FORMATS.get(manifest.format, manifest.format)} · {info.n_rows:,} evaluation rows "
-    f"· {plain(machine['processor'], 40)}, {machine['usable_cores']} cores",
+    context=f"{plain(model_name, 60)} · {FORMATS.get(manifest.format, manifest.format)} · "
+    f"{info.n_rows:,} evaluation rows · {plain(machine['processor'], 40)}, {machine['usable_cores']} cores",
 )
 study_verdict(study, runs, key="st")
 if baseline:

@@ -1,0 +1,50 @@
+"""Everything about one run: outcome, figures, quality, lineage, machine, log, files."""
+
+import streamlit as st
+
+from engine.records import TERMINAL
+from pages._ui import loaders
+from pages._ui.details import environment_table, lineage, log_section, quality_section, timing_table
+from pages._ui.job_panel import live_jobs, retry_button
+from pages._ui.keys import experiment_or_stop
+from pages._ui.parts import STATUS, badge, head, problem
+from pages._ui.payload import artefact_download
+from pages._ui.standing import run_verdict
+from pages._ui.text import plain
+from pages._ui.variants import name_of
+from pages._ui.words import REASONS
+
+run = experiment_or_stop("Experiment")
+study = loaders.study(run.spec.study_id, loaders.version())
+head(
+    plain(name_of(run)),
+    context=f"{plain(study.name, 60)} · {run.created_at:%d %b %Y, %H:%M} UTC · {plain(run.created_by, 40)} · {run.id}",
+)
+with st.container(horizontal=True, vertical_alignment="center"):
+    badge("Baseline") if run.is_baseline and run.status == "succeeded" else badge(STATUS[run.status])
+    st.page_link("study.py", label="Study", icon=":material/stairs:", query_params={"study": study.id})
+    st.page_link("compare.py", label="Compare", icon=":material/compare_arrows:", query_params={"study": study.id})
+    if run.retry_of:
+        st.page_link("experiment.py", label="First try", icon=":material/history:", query_params={"id": run.retry_of})
+
+if run.status not in TERMINAL:
+    with st.container(border=True, key="ex-live"):
+        live_jobs(study.id, key="ex")
+if run.error:
+    problem(
+        f"**{REASONS[run.error.reason]}.** {plain(run.error.message, 2000)}", "read the log below, then run it again."
+    )
+if run.status == "succeeded":
+    run_verdict(study, run, key="ex")
+    st.subheader("Time", anchor=False)
+    timing_table(run)
+    quality_section(study, run)
+with st.container(horizontal=True, key="ex-actions"):
+    if run.status in TERMINAL:
+        retry_button(run, "Run again" if run.status == "succeeded" else "Retry", key="ex")
+    artefact_download(run)
+if run.chain:
+    st.subheader("Lineage", anchor=False)
+    lineage(study, run)
+log_section(run)
+environment_table(run)
