@@ -1,0 +1,1 @@
+"""What the README claims, measured: `make bench` writes RESULTS.md."""
