@@ -23,10 +23,11 @@ def main(names: list[str]) -> None:
     text = [
         "# Benchmark results",
         "",
-        f"`make bench` on {datetime.now(UTC):%Y-%m-%d}: {machine['processor']}, {machine['usable_cores']} cores usable, "
-        f"load average {machine['load_average']}, Python {machine['python']}; {libraries}.",
+        f"`make bench` on {datetime.now(UTC):%Y-%m-%d}: {machine['processor']}, {machine['usable_cores']} cores usable,",
+        f"load average {machine['load_average']}, Python {machine['python']};",
+        f"{libraries}.",
         "",
-        "Medians with the 5th and 95th percentile of the repetitions. Arms that are compared ran in turn in one process.",
+        "Medians with the 5th and 95th percentile of the repetitions. What is compared ran in turn in one process.",
     ]
     for name in names or PARTS:
         text += ["", *PARTS[name]()]

@@ -132,8 +132,10 @@ def start_sample(ledger: Ledger, url: str, home: Path, name: str, created_by: st
         model_id=manifest.id,
         table_id=table_id,
         choices=DataChoices(**sample.choices),
-        terms=Terms(goal=sample.goal, max_drop=sample.max_drop, slice_max_drop=sample.slice_max_drop),
-        workload=Workload(batch_size=sample.batch_size, threads=sample.threads),
+        terms=Terms(
+            goal=sample.goal, metric=sample.metric, max_drop=sample.max_drop, slice_max_drop=sample.slice_max_drop
+        ),
+        workload=Workload(batch_size=sample.batch, threads=sample.threads),
         price_per_hour=sample.price_per_hour,
         currency=sample.currency,
         created_by=created_by,
