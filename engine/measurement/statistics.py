@@ -72,7 +72,7 @@ class Ratio:
 
 
 def pair_ratio(baseline: Sequence[float], variant: Sequence[float]) -> Ratio:
-    """Mean log-ratio of P >= 2 pairs with its t interval, each a figure of both arms in the same two processes."""
+    """Mean log-ratio of P >= 2 pairs with its t interval; each is a figure of both arms in the same two processes."""
     logs = np.log(np.asarray(variant, float)) - np.log(np.asarray(baseline, float))
     n = len(logs)
     assert n >= 2, "one pair has no spread"

@@ -45,7 +45,8 @@ def non_finite_rows(output: np.ndarray) -> np.ndarray:
     """(n,) bool: rows of an output (n, ...) that hold NaN or infinity."""
     if output.dtype.kind != "f":
         return np.zeros(len(output), bool)
-    return ~np.isfinite(_flat(output)).all(axis=1)
+    bad: np.ndarray = ~np.isfinite(_flat(output)).all(axis=1)
+    return bad
 
 
 def non_finite_sentence(output: np.ndarray) -> str:
