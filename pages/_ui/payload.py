@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
+import io
 import zipfile
-from typing import BinaryIO
 
 import streamlit as st
 
@@ -14,8 +13,6 @@ from engine.settings import settings
 from engine.workspace import Workspace
 from pages._ui.text import file_stem, plain
 from pages._ui.variants import name_of
-
-SPOOL_BYTES = 16 << 20
 
 
 def artefact_download(run: Experiment) -> None:
@@ -40,13 +37,12 @@ def artefact_download(run: Experiment) -> None:
     )
 
 
-def zipped(manifest: Manifest) -> BinaryIO:
-    """The payload files and manifest.json as an open zip file, on disk when it is large."""
+def zipped(manifest: Manifest) -> bytes:
+    """The payload files and manifest.json as a zip file."""
     folder = Workspace(settings().home).artefact_folder(manifest.id)
-    target: BinaryIO = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # type: ignore[assignment]
+    target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr("manifest.json", manifest.model_dump_json(indent=2))
         for path in sorted(item for item in folder.rglob("*") if item.is_file()):
             archive.write(path, path.relative_to(folder).as_posix())
-    target.seek(0)
-    return target
+    return target.getvalue()

@@ -39,3 +39,11 @@ def _usual(run: Experiment) -> bool:
         return False
     last = run.artefact.format if run.artefact else None
     return last is None or run.spec.runtime.name == reference_runtime(last)
+
+
+def titled(recipe: str) -> str:
+    """A recipe as summaries spell it ('pruning.fewer_trees(keep_fraction=0.5)') in the words of the screen."""
+    for name, lever in levers().items():
+        recipe = recipe.replace(name, lever.title)
+    words = recipe.replace("_", " ").replace("(", " (").replace("=", " ")
+    return words[0].upper() + words[1:]

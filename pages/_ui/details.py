@@ -1,0 +1,192 @@
+"""Sections of the Experiment page."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine.records import Comparison, Experiment, Interval, Manifest, Measurement, QualityReport, SliceQuality, Study
+from engine.reports import numbers
+from pages._ui import loaders
+from pages._ui.parts import md_badge
+from pages._ui.slice_map import change_text
+from pages._ui.steps.model import FORMATS
+from pages._ui.text import file_stem, plain
+from pages._ui.variants import name_of, step_name
+from pages._ui.words import drop_unit, metric_name
+
+SPEED = {"faster": "Faster", "slower": "Slower", "no difference": "No difference", "cannot tell": "Cannot tell"}
+QUALITY = {
+    "within band": "Within band",
+    "exact": "Within band",
+    "pass": "Pass",
+    "outside": "Outside the band",
+    "fail": "Fail",
+    "too few rows": "Too few rows",
+    "not certified": "Not certified",
+    "not judged": "Not judged",
+}
+N_LOG_LINES = 400
+
+
+def timing_table(run: Experiment) -> None:
+    """One row per batch: the original, this run, and what the pairs say."""
+    rows = [_timing_row(run, measured) for measured in run.measurements]
+    st.table(pd.DataFrame(rows), border="horizontal", hide_index=True, alt="Latency and throughput per batch size")
+    first = run.measurements[0]
+    st.caption(
+        f"First call {numbers.latency(first.cold_start_ms)} · load {numbers.latency(first.load_ms)} · "
+        f"memory {numbers.size(first.peak_bytes)} · of one call: arrays {numbers.latency(first.prepare_ms)}, "
+        f"model {numbers.latency(first.model_ms)}, scores {numbers.latency(first.post_ms)} · "
+        f"{first.n_calls:,} calls in {first.n_pairs} process pairs"
+    )
+    for flag in dict.fromkeys(flag for measured in run.measurements for flag in measured.flags):
+        st.caption(f":orange[:material/warning: {plain(flag)}]")
+
+
+def _timing_row(run: Experiment, measured: Measurement) -> dict[str, str]:
+    row = {"Batch": f"{measured.workload.batch_size:,}"}
+    before = next((m for m in run.baselines if m.workload == measured.workload), None)
+    if before:
+        row["Original p50"] = numbers.latency(before.p50_ms.value)
+    row["p50"] = numbers.latency(measured.p50_ms.value)
+    row["p95"] = _or_dash(measured.p95_ms)
+    row["p99"] = _or_dash(measured.p99_ms)
+    row["Throughput"] = numbers.rate(measured.items_per_s)
+    found = next((c for c in run.comparisons if c.workload == measured.workload and c.quantile == 0.5), None)
+    if found:
+        row["Speed-up"] = speedup_text(found)
+        row["Verdict"] = md_badge(SPEED[found.verdict])
+    return row
+
+
+def speedup_text(found: Comparison) -> str:
+    """'3.42× (3.31 to 3.55)'."""
+    return f"{1 / found.ratio:.2f}× ({1 / found.high:.2f} to {1 / found.low:.2f})"
+
+
+def _or_dash(value: Interval | None) -> str:
+    return numbers.latency(value.value) if value else "–"
+
+
+def quality_section(study: Study, run: Experiment) -> None:
+    """Overall, then slice by slice, then how far the answers are from the original's."""
+    report = run.quality
+    if report is None:
+        return
+    st.subheader("Quality", anchor=False)
+    unit = drop_unit(study.promise.band)
+    with st.container(border=True, key="ex-quality"):
+        if report.candidate is not None:
+            st.markdown(
+                f"**{metric_name(report.metric)} {numbers.quality(report.candidate, report.metric)}** "
+                f"{md_badge(QUALITY[report.verdict])} on {report.n_rows:,} selection rows"
+                + (f"; {plain(report.reason, 200)}" if report.reason else "")
+            )
+        slices = [_slice_row(cell, unit) for cell in report.slices]
+        if slices:
+            st.table(pd.DataFrame(slices), border="horizontal", hide_index=True, alt="Quality by slice")
+        st.caption(_agreement(report))
+
+
+def _slice_row(cell: SliceQuality, unit: str) -> dict[str, str]:
+    return {
+        "Slice": plain(f"{cell.column}: {cell.value}", 80),
+        "Rows": f"{cell.n_rows:,}",
+        f"Change, {unit}": change_text(cell.drop, 100),
+        "Could be as bad as": change_text(cell.bound, 100),
+        "Verdict": md_badge(QUALITY[cell.verdict]) + (f"  \n:gray[{plain(cell.reason, 120)}]" if cell.reason else ""),
+    }
+
+
+def _agreement(report: QualityReport) -> str:
+    agreement = report.agreement
+    if agreement.identical:
+        return "The answers are bit for bit those of the original."
+    parts = [f"largest difference of one output {agreement.max_abs_diff:.3g}"]
+    if agreement.flip_fraction is not None:
+        parts.insert(0, f"{agreement.flip_fraction:.2%} of the rows change their most likely class")
+    if agreement.mean_kl_nats is not None:
+        parts.append(f"mean divergence {agreement.mean_kl_nats:.2g} nats")
+    return "Against the original's answers: " + ", ".join(parts) + "."
+
+
+def lineage(study: Study, run: Experiment) -> None:
+    """From the uploaded model to the result, a row per step."""
+    manifest, name = loaders.model(study.model_id, loaders.version())
+    rows = [_lineage_row(plain(name, 60), manifest)]
+    for before, after in pairwise([manifest, *run.chain]):
+        title = step_name(after.step) if after.step else "Step"
+        rows.append(_lineage_row(plain(title, 80), after, before))
+    st.table(pd.DataFrame(rows), border="horizontal", hide_index=True, alt="The model after each step")
+
+
+def _lineage_row(title: str, manifest: Manifest, before: Manifest | None = None) -> dict[str, str]:
+    size = numbers.size(manifest.size_bytes)
+    if before:
+        size += f"  \n:gray[{manifest.size_bytes / before.size_bytes:.2f}× of the step before]"
+    notes = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in manifest.notes.items())
+    return {
+        "Step": title,
+        "Format": FORMATS.get(manifest.format, manifest.format),
+        "Size": size,
+        "Notes": plain(notes, 300),
+        "Content": f"`{manifest.id[:12]}`",
+    }
+
+
+def log_section(run: Experiment) -> None:
+    """What the attempt printed, and the whole of it to take away."""
+    lines = loaders.ledger().queue.log_tail(run.id, N_LOG_LINES)
+    with st.expander("Log", icon=":material/description:", expanded=run.error is not None, key="ex-log"):
+        if not lines:
+            st.caption("Nothing was printed.")
+            return
+        st.code("\n".join(f"{line.written_at:%H:%M:%S}  {line.line}" for line in lines), language=None, height=320)
+        st.download_button(
+            "Download the full log",
+            data=lambda: whole_log(run.id),
+            file_name=f"{file_stem(name_of(run))}-{run.id}.log",
+            mime="text/plain",
+            icon=":material/download:",
+            type="tertiary",
+            key="ex-log-download",
+            on_click="ignore",
+        )
+
+
+def whole_log(experiment_id: str) -> str:
+    """Every line of the log."""
+    text, last = [], 0
+    while lines := loaders.ledger().queue.log(experiment_id, after_id=last):
+        text += [f"{line.written_at:%Y-%m-%d %H:%M:%S}  {line.line}" for line in lines]
+        last = lines[-1].id
+    return "\n".join(text) + "\n"
+
+
+def environment_table(run: Experiment) -> None:
+    """The machine and the versions this was measured with."""
+    if not run.environment:
+        return
+    with st.expander("Machine and versions", icon=":material/memory:", key="ex-environment"):
+        rows = {
+            _words(name): plain(_flat(value), 400)
+            for name, value in run.environment.items()
+            if value not in (None, [], "")
+        }
+        st.table(rows, border="horizontal")
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_flat(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(str(item) for item in value)
+    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
