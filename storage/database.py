@@ -87,6 +87,11 @@ def identity(engine: Engine) -> str:
     return f"postgresql:{row[0]}:{row[1]}"
 
 
+def normal_url(url: str) -> str:
+    """The URL as any process may use it: absolute path, driver named. Holds the password. Raises InvalidRequest."""
+    return _parse(url).render_as_string(hide_password=False)
+
+
 def place(url: URL) -> str:
     """Where the database is, without user, password and options."""
     if url.get_backend_name() == "sqlite":

@@ -57,6 +57,18 @@ class Experiments(Store):
                 continue
         raise Conflict("the same experiment is being started again and again; look at the study and try once more")
 
+    def retry_experiment(self, ref: str, created_by: str) -> str:
+        """Queue the same question again as a new experiment with the same limits; returns its id.
+
+        Raises Conflict while the old one is queued or running, NotFound.
+        """
+        old = self.experiment(ref)
+        if old.status in _ACTIVE:
+            raise Conflict(f"experiment {old.id} is {old.status}; cancel it before you run it again")
+        query = sa.select(job.c.priority, job.c.timeout_s, job.c.memory_bytes).where(job.c.experiment_id == old.id)
+        limits = self._read(lambda connection: connection.execute(query).one())
+        return self.add_experiment(old.spec, created_by, retry_of=old.id, **limits._asdict())
+
     def experiment(self, ref: str) -> Experiment:
         """The experiment of this id or unique beginning of it, as it stands now. Raises NotFound, Conflict."""
 

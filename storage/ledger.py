@@ -24,7 +24,7 @@ from storage.upgrade import upgrade
 class Ledger(Models, Studies, Experiments, Annotations):
     """The shared history. Threads may share one; a process opens its own.
 
-    queue: the jobs behind the experiments; runners: who serves them; url, home: what it was opened with.
+    queue: the jobs behind the experiments; runners: who serves them; url, home: what it was opened with, absolute.
     """
 
     def __init__(self, engine: Engine, url: str, home: Path) -> None:
@@ -44,7 +44,7 @@ class Ledger(Models, Studies, Experiments, Annotations):
         engine = database.connect(url)
         try:
             upgrade(engine)
-            return cls(engine, url, home.resolve())
+            return cls(engine, database.normal_url(url), home.resolve())
         except BaseException:
             engine.dispose()
             raise

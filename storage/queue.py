@@ -6,7 +6,7 @@ experiment. Every write of a running attempt carries its number, so an attempt t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -134,12 +134,15 @@ class Queue(JobWatch):
 
         return database.write(self.engine, update)
 
-    def reap(self, spare_runner: str | None = None) -> int:
-        """End the attempts whose lease ran out, but not those of `spare_runner`, who is alive. Returns how many."""
+    def reap(self, spare: Collection[str] = ()) -> int:
+        """End the attempts whose lease ran out, but not the experiments in `spare`: the caller knows they live.
+
+        (A laptop that slept finds every lease expired when it wakes.) Returns how many.
+        """
 
         def update(connection: Connection) -> int:
-            expired = job.c.lease_until < now(connection)
-            return _interrupt(connection, expired & (job.c.runner_id != spare_runner) if spare_runner else expired)
+            expired = (job.c.lease_until < now(connection)) & job.c.experiment_id.not_in(list(spare))
+            return _interrupt(connection, expired)
 
         return database.write(self.engine, update)
 
