@@ -35,7 +35,8 @@ if run.error:
         f"**{REASONS[run.error.reason]}.** {plain(run.error.message, 2000)}", "read the log below, then run it again."
     )
 if run.status == "succeeded":
-    run_verdict(study, run, key="ex")
+    rows = loaders.compare(study.id, study.workload.batch_size, loaders.version())
+    run_verdict(study, run, rows, key="ex")
     st.subheader("Time", anchor=False)
     timing_table(run)
     quality_section(study, run)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from engine.records import Experiment, Interval, Measurement, Study
 from engine.reports import numbers
+from engine.reports.money import cost_per_1k
 from pages._ui.parts import badge, card_title, tile
 from pages._ui.text import plain
 from pages._ui.words import drop_unit, goal_sentence, metric_name
@@ -46,7 +47,7 @@ def baseline_tiles(study: Study, run: Experiment) -> None:
         if size is not None:
             tile("Size", numbers.size(size), "on disk", MEANING["size"])
         if study.price_per_hour is not None:
-            cost = study.price_per_hour / (3600 * measured.items_per_s) * 1000
+            cost = cost_per_1k(study.price_per_hour, measured.items_per_s)
             tile("Cost per 1,000", numbers.money(cost, study.currency), "at full use", MEANING["cost"])
         if run.quality and run.quality.candidate is not None:
             rows = f"{run.quality.n_rows:,} rows"

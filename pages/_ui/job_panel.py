@@ -10,7 +10,7 @@ import streamlit as st
 from engine.errors import WhetstoneError
 from engine.jobs.submit import cancel, retry
 from engine.records import TERMINAL, Experiment, JobState
-from engine.settings import settings
+from engine.reports import numbers
 from pages._ui import loaders
 from pages._ui.identity import current_user
 from pages._ui.parts import STATUS, md_badge
@@ -80,20 +80,10 @@ def progress_text(state: JobState, now: datetime | None = None) -> str:
         parts.append(f"{state.progress:.0%}")
     if state.started_at:
         gone_s = max(0.0, ((now or datetime.now(UTC)) - state.started_at).total_seconds())
-        parts.append(f"{duration(gone_s)} gone")
+        parts.append(f"{numbers.duration(gone_s)} gone")
         if state.progress and state.progress > 0.05:
-            parts.append(f"about {duration(gone_s * (1 - state.progress) / state.progress)} left")
+            parts.append(f"about {numbers.duration(gone_s * (1 - state.progress) / state.progress)} left")
     return " · ".join(parts)
-
-
-def duration(seconds: float) -> str:
-    """'43 s', '2 min 5 s', '1 h 4 min'."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def _ended_row(run: Experiment, key: str) -> None:
@@ -104,14 +94,7 @@ def _ended_row(run: Experiment, key: str) -> None:
             if run.error:
                 st.caption(plain(run.error.message, 200))
         if not done:
-            st.button(
-                "Retry",
-                icon=":material/replay:",
-                type="tertiary",
-                key=f"{key}-retry-{run.id}",
-                on_click=_retry,
-                args=(run.id,),
-            )
+            retry_button(run, "Retry", key=key)
         st.page_link(
             "experiment.py",
             label="Open" if done else "Log",
@@ -120,19 +103,24 @@ def _ended_row(run: Experiment, key: str) -> None:
         )
 
 
-def _stop(experiment_id: str) -> None:
-    config = settings()
-    _tell(
-        lambda: cancel(loaders.ledger(), config.database_url, config.home, experiment_id), "It will stop in a moment."
+def retry_button(run: Experiment, label: str, *, key: str) -> None:
+    """Ask the same again, as a new run."""
+    st.button(
+        label,
+        icon=":material/replay:",
+        type="tertiary",
+        key=f"{key}-retry-{run.id}",
+        on_click=_retry,
+        args=(run.id,),
     )
+
+
+def _stop(experiment_id: str) -> None:
+    _tell(lambda: cancel(loaders.ledger(), experiment_id), "It will stop in a moment.")
 
 
 def _retry(experiment_id: str) -> None:
-    config = settings()
-    _tell(
-        lambda: retry(loaders.ledger(), config.database_url, config.home, experiment_id, current_user()),
-        "Queued again.",
-    )
+    _tell(lambda: retry(loaders.ledger(), experiment_id, current_user()), "Queued again.")
 
 
 def _tell(work: Callable[[], object], done: str) -> None:

@@ -14,6 +14,8 @@ import streamlit as st
 
 from engine.environment import describe
 from engine.records import EvalSetInfo, Experiment, JobState, Manifest, Study
+from engine.reports.compare import compare_rows
+from engine.reports.rows import CompareRow
 from engine.settings import settings
 from storage.ledger import Ledger
 
@@ -71,6 +73,12 @@ def eval_set(eval_set_id: str, seen: Seen) -> EvalSetInfo:
 def experiments(study_id: str, seen: Seen) -> list[Experiment]:
     """The runs of a study, oldest first."""
     return ledger().experiments(study_id=study_id)
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def compare(study_id: str, batch_size: int, seen: Seen) -> list[CompareRow]:
+    """The comparison table of a study at one batch size, baseline first."""
+    return compare_rows(study(study_id, seen), experiments(study_id, seen), batch_size)
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

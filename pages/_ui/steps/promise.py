@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import streamlit as st
 
 from engine.errors import WhetstoneError
@@ -17,7 +19,7 @@ from pages._ui.steps.state import Brought, go_to, start_over
 from pages._ui.text import plain
 from pages._ui.words import GOALS, METRICS, drop_unit
 
-KEEP = "session"  # a value typed here survives a visit to another step
+KEEP: Final = "session"  # a value typed here survives a visit to another step
 
 
 def promise_step(state: Brought) -> None:

@@ -1,0 +1,124 @@
+"""The comparison as a table of Markdown: baseline first under any sort, signed changes, colour only beyond noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+
+from engine.records import Study
+from engine.reports import numbers
+from engine.reports.promise import standing
+from engine.reports.rows import CompareRow
+from pages._ui.parts import STATUS, Tone, md_badge, tone
+from pages._ui.text import plain
+from pages._ui.words import metric_name
+
+Key = Callable[[CompareRow], float]
+LAST = float("inf")
+SORTS: dict[str, Key] = {
+    "Order of asking": lambda row: 0.0,
+    "p50 latency": lambda row: row.p50_ms if row.p50_ms is not None else LAST,
+    "Speed-up": lambda row: -(row.speedup or 0.0),
+    "Quality": lambda row: row.metric_drop if row.metric_drop is not None else LAST,
+    "Size": lambda row: row.size_bytes if row.size_bytes is not None else LAST,
+    "Cost": lambda row: row.cost_per_1k if row.cost_per_1k is not None else LAST,
+}
+
+
+def ordered(rows: Sequence[CompareRow], sort: str) -> list[CompareRow]:
+    """The baseline, then the others in the chosen order."""
+    first = [row for row in rows if row.is_baseline]
+    return first + sorted((row for row in rows if not row.is_baseline), key=SORTS[sort])
+
+
+def comparison(study: Study, rows: Sequence[CompareRow], names: Mapping[str, str]) -> pd.DataFrame:
+    """The table to draw with st.table. names: experiment id -> what a person calls it (not yet escaped)."""
+    base = rows[0] if rows and rows[0].is_baseline else None
+    columns: dict[str, list[str]] = {
+        "Variant": [
+            f"**{plain(names[row.experiment], 90)}**" if row is base else plain(names[row.experiment], 90)
+            for row in rows
+        ],
+        "Result": [_result(study, row) for row in rows],
+        "p50": _with_change(numbers.column([row.p50_ms for row in rows], "ms"), [_speed(row) for row in rows]),
+        "Speed-up": [_interval(row) for row in rows],
+    }
+    if any(row.p99_ms is not None for row in rows):
+        columns["p99"] = numbers.column([row.p99_ms for row in rows], "ms")
+    if any(row.metric for row in rows):
+        texts = [numbers.quality(row.metric_value, row.metric) for row in rows]
+        columns[metric_name(rows[0].metric)] = _with_change(texts, [_quality(row) for row in rows])
+    if any(row.worst_slice for row in rows):
+        columns["Worst slice"] = [_worst(row) for row in rows]
+    sizes = [None if row.size_bytes is None else row.size_bytes / 1e6 for row in rows]
+    columns["Size"] = _with_change(
+        numbers.column(sizes, "MB"), [_ratio(row.size_bytes, base.size_bytes if base else None) for row in rows]
+    )
+    if any(row.cost_per_1k is not None for row in rows):
+        costs = [numbers.money(row.cost_per_1k, study.currency) for row in rows]
+        columns["Cost per 1,000"] = _with_change(
+            costs, [_ratio(row.cost_per_1k, base.cost_per_1k if base else None) for row in rows]
+        )
+    return pd.DataFrame(columns)
+
+
+def outcome(study: Study, row: CompareRow) -> str:
+    """The word of BADGE that says how a row stands."""
+    if row.status != "succeeded":
+        return STATUS[row.status]
+    stands = standing(study, row)
+    if stands is None:
+        return "Baseline"
+    return "Meets the promise" if stands.meets else "Misses the promise"
+
+
+def _result(study: Study, row: CompareRow) -> str:
+    reason = plain(row.reason, 160) if row.reason else ""
+    return md_badge(outcome(study, row)) + (f"  \n:gray[{reason}]" if reason else "")
+
+
+def _with_change(values: Sequence[str], changes: Sequence[tuple[str, Tone] | None]) -> list[str]:
+    return [
+        value if change is None or value == numbers.MISSING else f"{value}  \n{tone(*change)}"
+        for value, change in zip(values, changes, strict=True)
+    ]
+
+
+def _speed(row: CompareRow) -> tuple[str, Tone] | None:
+    if row.speedup is None or row.is_baseline:
+        return None
+    return numbers.change(1 / row.speedup, 1.0, certain=row.speed_verdict in ("faster", "slower"))
+
+
+def _interval(row: CompareRow) -> str:
+    if row.is_baseline:
+        return "1"
+    if row.speedup is None:
+        return numbers.MISSING
+    if row.speedup_low is None or row.speedup_high is None:
+        return f"{row.speedup:.2f}×"
+    return f"{row.speedup:.2f}×  \n:gray[{row.speedup_low:.2f} to {row.speedup_high:.2f}]"
+
+
+def _quality(row: CompareRow) -> tuple[str, Tone] | None:
+    if row.is_baseline or row.metric_drop is None:
+        return None
+    if row.quality_verdict == "exact":
+        return "same answers", "same"
+    change = numbers.quality_change(row.metric_drop, row.metric, relative=row.metric == "rmse")
+    outside = row.quality_verdict in ("outside", "fail")
+    return change, "worse" if outside else "same"
+
+
+def _worst(row: CompareRow) -> str:
+    if row.is_baseline or row.worst_slice is None:
+        return numbers.MISSING
+    change = numbers.quality_change(row.worst_slice_drop, row.metric, relative=row.metric == "rmse")
+    return f"{plain(row.worst_slice, 60)}  \n:gray[{change}]"
+
+
+def _ratio(new: float | None, old: float | None) -> tuple[str, Tone] | None:
+    if new is None or not old or new == old:
+        return None
+    return numbers.change(new, old)

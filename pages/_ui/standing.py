@@ -1,0 +1,104 @@
+"""Where a study, and one run, stand against the promise: one sentence with the number, then the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from engine.records import TERMINAL, Experiment, Study
+from engine.reports import numbers
+from engine.reports.compare import compare_rows
+from engine.reports.promise import HOLDS, standing
+from engine.reports.rows import CompareRow
+from pages._ui.parts import verdict
+from pages._ui.text import plain
+from pages._ui.variants import name_of
+from pages._ui.words import goal_sentence, metric_name
+
+Actions = Callable[[], None] | None
+
+
+def study_verdict(study: Study, runs: Sequence[Experiment], *, key: str, actions: Actions = None) -> None:
+    """The verdict strip of a study."""
+    rows = compare_rows(study, runs)
+    names = {run.id: plain(name_of(run), 90) for run in runs}
+    baseline = next((row for row in rows if row.is_baseline), None)
+    best = best_row(study, rows)
+    if best is not None:
+        verdict("pass", "Meets the promise", _gain(best, names), _figures(best, baseline), key=key, actions=actions)
+    elif baseline is None or baseline.status not in TERMINAL:
+        verdict("info", "Running", "The baseline is being measured", "Levers can be queued meanwhile.", key=key)
+    elif baseline.status != "succeeded":
+        verdict("fail", "Failed", "The baseline was not measured", plain(baseline.reason or "", 400), key=key)
+    elif near := nearest_miss(study, rows):
+        reason = f"{_gain(near, names)}. It misses: {plain(near.reason or '', 300)}."
+        verdict("open", "Misses the promise", "No variant keeps the promise yet", reason, key=key, actions=actions)
+    else:
+        wish = f"The promise asks for {goal_sentence(study.promise.goal)}."
+        verdict("info", "Answer", f"The original takes {numbers.latency(baseline.p50_ms)} a call", wish, key=key)
+
+
+def run_verdict(study: Study, run: Experiment, rows: Sequence[CompareRow], *, key: str) -> None:
+    """The verdict strip of one finished run."""
+    row = next(row for row in rows if row.experiment == run.id)
+    stands = standing(study, row)
+    if stands is None:
+        sentence = f"The original takes {numbers.latency(row.p50_ms)} a call"
+        verdict("info", "Baseline", sentence, "Everything else is measured against it.", key=key)
+    elif stands.meets:
+        verdict("pass", "Meets the promise", _gain(row, {}), "Goal and band are both kept.", key=key)
+    else:
+        verdict("open", "Misses the promise", _gain(row, {}), f"{plain(stands.shortfall, 400)}.", key=key)
+
+
+def best_row(study: Study, rows: Sequence[CompareRow]) -> CompareRow | None:
+    """The fastest variant that keeps the promise."""
+    kept = [row for row in rows if (found := standing(study, row)) and found.meets]
+    return max(kept, key=lambda row: row.goal_speedup or 0.0, default=None)
+
+
+def nearest_miss(study: Study, rows: Sequence[CompareRow]) -> CompareRow | None:
+    """Of the finished variants that miss: the fastest inside the band, else the one that loses least."""
+    missed = [row for row in rows if (found := standing(study, row)) and not found.meets and row.speedup]
+    inside = [row for row in missed if row.quality_verdict in HOLDS or row.metric is None]
+    if inside:
+        return max(inside, key=lambda row: row.speedup or 0.0)
+    return min(missed, key=lambda row: row.metric_drop or 0.0, default=None)
+
+
+def _gain(row: CompareRow, names: Mapping[str, str]) -> str:
+    """'INT8 static is 4.0× faster and loses 0.18 points', or the same without a name."""
+    subject = names.get(row.experiment)
+    if row.speedup is None:
+        speed = "not timed at this batch"
+    elif row.speed_verdict == "no difference":
+        speed = "as fast as the original"
+    elif row.speed_verdict == "cannot tell":
+        speed = f"{row.speedup:.2f}×, which may be noise"
+    elif row.speedup < 1:
+        speed = f"{1 / row.speedup:.2f}× slower"
+    else:
+        speed = f"{row.speedup:.2f}× faster"
+    text = f"{speed}{_loss(row)}"
+    return f"{subject} is {text}" if subject else text[0].upper() + text[1:]
+
+
+def _loss(row: CompareRow) -> str:
+    if row.metric_drop is None:
+        return ""
+    if row.quality_verdict == "exact":
+        return " with the same answers"
+    change = numbers.quality_change(abs(row.metric_drop), row.metric, relative=row.metric == "rmse")
+    amount = change.lstrip("+" + numbers.MINUS)
+    if float(amount.split(numbers.SPACE)[0].rstrip("%").replace(",", "")) == 0:
+        return f" with the same {metric_name(row.metric)}"
+    return f" and {'loses' if row.metric_drop > 0 else 'gains'} {amount}"
+
+
+def _figures(row: CompareRow, baseline: CompareRow | None) -> str:
+    parts = []
+    if baseline:
+        parts.append(f"p50 {numbers.latency(baseline.p50_ms)} → {numbers.latency(row.p50_ms)}")
+    if row.worst_slice and row.worst_slice_drop is not None:
+        change = numbers.quality_change(row.worst_slice_drop, row.metric, relative=row.metric == "rmse")
+        parts.append(f"worst slice {plain(row.worst_slice, 60)}: {change}")
+    return ". ".join([*parts, "Measured on the selection rows; **not certified**."])
