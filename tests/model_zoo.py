@@ -130,3 +130,206 @@ def forest_artefact(name, folder):
     size = (folder / "model.txt").stat().st_size
     manifest = Manifest(id="0" * 64, format="lightgbm", signature=signature, size_bytes=size, n_trees=len(forest.trees))
     return Artefact(manifest, folder)
+
+
+# ---------------------------------------------------------------- nets
+def _nets():
+    import torch
+    from torch import nn
+
+    class Conv(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.features = nn.Sequential(nn.Conv2d(1, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2))
+            self.head = nn.Linear(8, 10)
+
+        def forward(self, image):
+            return self.head(self.features(image).mean((2, 3)))
+
+    class Transformer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding = nn.Embedding(50, 16)
+            self.query, self.key, self.value = (nn.Linear(16, 16) for _ in range(3))
+            self.norm, self.head = nn.LayerNorm(16), nn.Linear(16, 3)
+
+        def forward(self, ids, mask):
+            x = self.embedding(ids)
+            m = mask[:, None, None, :].to(x.dtype)
+            parts = [layer(x)[:, None] for layer in (self.query, self.key, self.value)]
+            y = nn.functional.scaled_dot_product_attention(*parts, attn_mask=(1.0 - m) * -10000.0)
+            x = self.norm(x + y[:, 0])
+            weights = mask[:, :, None].to(x.dtype)
+            return self.head((x * weights).sum(1) / weights.sum(1).clamp(min=1e-9))
+
+    class TwoOutputs(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body, self.head = nn.Linear(6, 8), nn.Linear(8, 1)
+
+        def forward(self, left, right):
+            hidden = torch.relu(self.body(torch.cat([left, right], 1)))
+            return {"score": torch.sigmoid(self.head(hidden)), "hidden": hidden}
+
+    torch.manual_seed(0)
+    tabular = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 3))
+    x, ids = torch.randn(4, 6), torch.randint(0, 50, (4, 7))
+    return {
+        "tabular": (tabular, (x,), True),
+        "static": (tabular, (x,), False),
+        "conv": (Conv(), (torch.randn(4, 1, 8, 8),), True),
+        "transformer": (Transformer(), (ids, torch.ones_like(ids)), True),
+        "two_outputs": (TwoOutputs(), (x[:, :2], x[:, 2:]), True),
+    }
+
+
+NETS = ("tabular", "static", "conv", "transformer", "two_outputs")
+
+
+@cache
+def net(name):
+    """(module in evaluation mode, its exported program)."""
+    import torch
+
+    module, example, dynamic = _nets()[name]
+    module.eval()
+    shapes = tuple({0: torch.export.Dim("batch")} for _ in example) if dynamic else None
+    return module, torch.export.export(module, example, dynamic_shapes=shapes)
+
+
+@cache
+def net_bytes(name):
+    """The .pt2 archive with its sample inputs emptied, as intake rewrites it."""
+    import io
+    import zipfile
+
+    import torch
+
+    saved, clean = io.BytesIO(), io.BytesIO()
+    torch.export.save(net(name)[1], saved)
+    with zipfile.ZipFile(saved) as source, zipfile.ZipFile(clean, "w", zipfile.ZIP_STORED) as target:
+        for member in source.namelist():
+            target.writestr(member, b"" if "sample_inputs" in member else source.read(member))
+    return clean.getvalue()
+
+
+def _spec(name, value):
+    shape = tuple(axis if isinstance(axis, int) else "n" for axis in value.shape)
+    return TensorSpec(name=name, dtype=str(value.dtype).removeprefix("torch."), shape=shape)
+
+
+def net_artefact(name, folder):
+    """An artefact as the torch.export format describes it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "model.pt2").write_bytes(net_bytes(name))
+    program = net(name)[1]
+    values = {node.name: node.meta["val"] for node in program.graph.nodes if node.op != "output"}
+    signature = Signature(
+        inputs=tuple(_spec(key, values[key]) for key in program.graph_signature.user_inputs),
+        outputs=tuple(_spec(f"output_{i}", values[key]) for i, key in enumerate(program.graph_signature.user_outputs)),
+        score_output="output_0",
+        output_kind="logits",
+    )
+    size = (folder / "model.pt2").stat().st_size
+    n_parameters = sum(p.numel() for p in net(name)[0].parameters())
+    manifest = Manifest(
+        id="1" * 64, format="torch_export", signature=signature, size_bytes=size, n_parameters=n_parameters
+    )
+    return Artefact(manifest, folder)
+
+
+def sample_inputs(signature, n_rows=12, seed=0):
+    """Rows that fit a signature: codes below 50, ones for a mask, normal numbers otherwise."""
+    random = np.random.default_rng(seed)
+    inputs = {}
+    for spec in signature.inputs:
+        shape = (spec.shape[0] if isinstance(spec.shape[0], int) else n_rows, *(a for a in spec.shape[1:]))
+        if spec.dtype == "string":
+            inputs[spec.name] = random.choice(["red", "blue"], shape)
+        elif spec.dtype.startswith("int"):
+            low = 1 if "mask" in spec.name else 0
+            inputs[spec.name] = random.integers(low, 2 if low else 50, shape).astype(spec.dtype)
+        else:
+            inputs[spec.name] = random.normal(size=shape).astype(spec.dtype)
+    return inputs
+
+
+def onnx_artefact(model, folder, **manifest):
+    """An artefact around an ONNX model; the signature is what the file declares (ZipMap: float32 (n, K))."""
+    import onnx
+
+    folder.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, folder / "model.onnx")
+    initial = {tensor.name for tensor in model.graph.initializer}
+
+    def spec(value):
+        kind = value.type.WhichOneof("value")
+        if kind != "tensor_type":
+            return TensorSpec(name=value.name, dtype="float32", shape=("n", 2))
+        tensor = value.type.tensor_type
+        shape = tuple(d.dim_value if d.HasField("dim_value") else d.dim_param or "n" for d in tensor.shape.dim)
+        if tensor.elem_type == onnx.TensorProto.STRING:
+            return TensorSpec(name=value.name, dtype="string", shape=shape)
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type).name
+        return TensorSpec(name=value.name, dtype=dtype, shape=shape)
+
+    signature = Signature(
+        inputs=tuple(spec(value) for value in model.graph.input if value.name not in initial),
+        outputs=tuple(spec(value) for value in model.graph.output),
+    )
+    size = (folder / "model.onnx").stat().st_size
+    return Artefact(Manifest(id="2" * 64, format="onnx", signature=signature, size_bytes=size, **manifest), folder)
+
+
+def graph(nodes, inputs, outputs, weights=(), opset=17):
+    """A small ONNX model. inputs, outputs: (name, numpy dtype or "string", shape); weights: (name, array)."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    def info(name, dtype, shape):
+        element = TensorProto.STRING if dtype == "string" else helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+        return helper.make_tensor_value_info(name, element, shape)
+
+    body = helper.make_graph(
+        nodes,
+        "g",
+        [info(*value) for value in inputs],
+        [info(*value) for value in outputs],
+        [numpy_helper.from_array(np.asarray(value), name) for name, value in weights],
+    )
+    return helper.make_model(body, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
+
+
+def zipmap_model(labels=("yes", "no")):
+    """Logistic regression as skl2onnx writes it: outputs label and a ZipMap of probabilities (case P05)."""
+    from skl2onnx import to_onnx
+    from sklearn.linear_model import LogisticRegression
+
+    random = np.random.default_rng(0)
+    table = random.normal(size=(100, 4)).astype(np.float32)
+    label = np.where(table[:, 0] > 0, labels[0], labels[1])
+    return to_onnx(LogisticRegression().fit(table, label), table[:1])
+
+
+@cache
+def onnx_net_bytes(name):
+    """The ONNX export of a net of NETS, made by PyTorch itself and not by our lever."""
+    import tempfile
+    from pathlib import Path
+
+    import torch
+
+    _, program = net(name)
+    outputs = [f"output_{i}" for i in range(len(program.graph_signature.user_outputs))]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.onnx"
+        torch.onnx.export(
+            program, (), path, dynamo=True, external_data=False, output_names=outputs, verbose=False, optimize=True
+        )
+        return path.read_bytes()
+
+
+def onnx_net_artefact(name, folder):
+    """The same net as an ONNX artefact."""
+    import onnx
+
+    return onnx_artefact(onnx.load_from_string(onnx_net_bytes(name)), folder)
