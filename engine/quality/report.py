@@ -60,7 +60,7 @@ def judge(
         "split": split,
         "metric": metric,
         "relative": band.relative or metrics.is_relative(metric),
-        "agreement": agreement(baseline[finite], candidate, task, identical=identical),
+        "agreement": agreement(baseline[finite][: len(candidate)], candidate, task, identical=identical),
     }
     if problem is not None:
         return _without_values(about, "outside", problem, len(baseline))
@@ -100,7 +100,7 @@ def _without_values(about: dict[str, Any], verdict: QualityVerdict, reason: str,
 def _candidate(
     output: np.ndarray, finite: np.ndarray, kind: OutputKind, task: Task, baseline: np.ndarray
 ) -> tuple[np.ndarray, str | None]:
-    """Scores of the finite rows (none when they are no scores at all), and what is wrong with the output."""
+    """Scores of the finite rows (of no row when they are no scores at all), and what is wrong with the output."""
     problem = None if finite.all() else non_finite_sentence(output)
     try:
         scores = to_scores(output if problem is None else output[finite], kind, task)

@@ -90,17 +90,21 @@ def together(
     if verdict == "exact":
         return verdict, reason
     outside = sorted((one for one in slices if one.verdict == "outside"), key=_worst_first)
-    said = [f"{metric} {reason}"] if verdict == "outside" else []
+    said = [_sentence(metric, reason)] if verdict == "outside" else []
     if outside:
         worst = outside[0]
         more = f" (and {len(outside) - 1} more)" if len(outside) > 1 else ""
-        said.append(f"{worst.column} = {worst.value} {worst.reason}{more}")
+        said.append(_sentence(f"{worst.column} = {worst.value}", worst.reason) + more)
     if said:
         return "outside", "; ".join(said)
     small = [one for one in slices if one.verdict in ("too few rows", "not judged")]
     if verdict == "within band" and require_all and small:
         return "too few rows", f"{small[0].column} = {small[0].value}: {small[0].reason}"
     return verdict, reason
+
+
+def _sentence(subject: str, reason: str | None) -> str:
+    return f"{subject} {reason}" if reason and reason.startswith("loses") else f"{subject}: {reason}"
 
 
 def _worst_first(one: SliceQuality) -> float:

@@ -1,6 +1,7 @@
 """A child that holds a tiny numpy net open and answers JSON lines: python arm_process.py WIDTH REPEATS."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from engine.measurement.arm import Arm
 
 
 def main(width, repeats):
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     rng = np.random.default_rng(0)
     first, second = rng.normal(size=(16, width)).astype(np.float32), rng.normal(size=(width, 2)).astype(np.float32)
 

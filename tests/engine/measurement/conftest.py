@@ -12,6 +12,8 @@ from engine.measurement.presets import TimingPlan
 from engine.measurement.timings import Round, Served, Timings
 from engine.records import Workload
 
+ONE = Workload()
+
 
 class Pipe:
     """A channel to a real child process over its standard streams."""
@@ -34,14 +36,12 @@ class Launcher:
 
     @contextmanager
     def __call__(self, arm, pair):
-        core = max(os.sched_getaffinity(0))
         child = subprocess.Popen(
             [sys.executable, str(Path(__file__).parent / "arm_process.py"), *map(str, self.nets[arm])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
-            preexec_fn=lambda: os.sched_setaffinity(0, {core}),
         )
         self.started.append((pair, arm, child))
         try:
@@ -76,7 +76,7 @@ def small_plan():
 def timings_of(small_plan):
     """Timings made by hand: {arm: [calls of pair 0, calls of pair 1, ...]} in nanoseconds, one round each."""
 
-    def build(calls, workload=Workload(), load_average=0.0, stops=(), cpu_fraction=1.0, n_involuntary=0, **plan):
+    def build(calls, workload=ONE, load_average=0.0, stops=(), cpu_fraction=1.0, n_involuntary=0, **plan):
         n_pairs = len(next(iter(calls.values())))
         rounds, served = [], []
         for arm, pairs in calls.items():
