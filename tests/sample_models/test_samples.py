@@ -11,9 +11,9 @@ import pytest
 from pydantic import ValidationError
 
 import sample_models
-from engine.errors import DoesNotFit, NotFound
+from engine.errors import NotFound
 from engine.records import Band, Promise
-from sample_models import packages, rebuild
+from sample_models import rebuild
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("diamonds_price", "digits_cnn", "flight_delay")
@@ -24,58 +24,6 @@ SPLITS = {
 }
 FLOORS = {"diamonds_price": 0.10, "digits_cnn": 0.97, "flight_delay": 0.72}  # on certification rows; RMSE: a ceiling
 MEBIBYTE = 1 << 20
-
-
-def columns_of(path):
-    """Every column or array of a data file by name."""
-    if path.suffix == ".npz":
-        with np.load(path, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays}
-    table = pd.read_parquet(path)
-    return {name: table[name].to_numpy() for name in table}
-
-
-@pytest.fixture(scope="session")
-def columns():
-    return {name: columns_of(sample.data) for name, sample in sample_models.samples().items()}
-
-
-def accuracy_of_digits(model, columns, rows):
-    import torch
-
-    net = torch.export.load(model).module()
-    with torch.no_grad():
-        logits = net(torch.from_numpy(columns["image"][rows]))
-    assert logits.shape == (rows.sum(), 10)
-    return (logits.argmax(1).numpy() == columns["label"][rows]).mean()
-
-
-def rmse_of_diamonds(model, columns, rows):
-    import onnxruntime
-
-    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
-    inputs = {name: np.stack(columns[name][rows]) for name in ("numeric", "codes")}
-    (value,) = session.run(["value"], inputs)
-    assert value.shape == (rows.sum(),)
-    return np.sqrt(np.mean((value.astype(np.float64) - columns["log_price"][rows]) ** 2))
-
-
-def flight_scores(model, columns, rows, n_trees=None):
-    import lightgbm
-
-    booster = lightgbm.Booster(model_file=model)
-    table = pd.DataFrame({name: columns[name][rows] for name in booster.feature_name()})
-    table = table.astype(dict.fromkeys(("carrier", "origin", "dest"), "category"))
-    return booster.predict(table, num_iteration=n_trees, num_threads=1)
-
-
-def auc_of_flights(model, columns, rows, n_trees=None):
-    from sklearn.metrics import roc_auc_score
-
-    return roc_auc_score(columns["late"][rows], flight_scores(model, columns, rows, n_trees))
-
-
-MEASURE = {"diamonds_price": rmse_of_diamonds, "digits_cnn": accuracy_of_digits, "flight_delay": auc_of_flights}
 
 
 # ---------------------------------------------------------------- descriptions
@@ -149,20 +97,13 @@ def test_splits_hold_the_promised_rows(name, columns):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_row_occurs_twice(name, columns):
+def test_no_row_occurs_twice(name, columns, parts_of):
     described = {*sample_models.find(name).choices["slices"], "label", "late", "log_price", "split", "date"}
     rows = {
         key: values for key, values in columns[name].items() if key not in described or key in ("carrier", "origin")
     }
     flat = {f"{key}.{i}": part for key, values in rows.items() for i, part in enumerate(parts_of(values))}
     assert not pd.DataFrame(flat).duplicated().any()
-
-
-def parts_of(values):
-    """One column per number of a row."""
-    if values.dtype == object and isinstance(values[0], np.ndarray):
-        values = np.stack(values)
-    return list(values.reshape(len(values), -1).T)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -219,22 +160,22 @@ def test_diamond_codes_mean_the_texts_beside_them(columns):
 
 # ---------------------------------------------------------------- models
 @pytest.mark.parametrize("name", NAMES)
-def test_the_model_scores_what_is_stated(name, columns):
+def test_the_model_scores_what_is_stated(name, columns, measure):
     sample, rows = sample_models.find(name), columns[name]["split"] == "selection"
-    assert MEASURE[name](sample.model, columns[name], rows) == pytest.approx(sample.metric_value, abs=0.0005)
+    assert measure[name](sample.model, columns[name], rows) == pytest.approx(sample.metric_value, abs=0.0005)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_model_is_good_on_rows_it_never_saw(name, columns):
+def test_the_model_is_good_on_rows_it_never_saw(name, columns, measure):
     sample, rows = sample_models.find(name), columns[name]["split"] == "certification"
-    value = MEASURE[name](sample.model, columns[name], rows)
+    value = measure[name](sample.model, columns[name], rows)
     assert value <= FLOORS[name] if sample.metric == "rmse" else value >= FLOORS[name]
 
 
-def test_a_third_of_the_flight_trees_keeps_the_promise_and_a_sixth_breaks_it(columns):
+def test_a_third_of_the_flight_trees_keeps_the_promise_and_a_sixth_breaks_it(columns, measure):
     sample, rows = sample_models.find("flight_delay"), columns["flight_delay"]["split"] == "selection"
     drops = {
-        n_trees: sample.metric_value - auc_of_flights(sample.model, columns["flight_delay"], rows, n_trees)
+        n_trees: sample.metric_value - measure["flight_delay"](sample.model, columns["flight_delay"], rows, n_trees)
         for n_trees in (400, 200)
     }
     assert 0.002 < drops[400] < sample.max_drop < drops[200]
@@ -284,34 +225,3 @@ def test_diamond_net_has_two_named_inputs_and_a_free_batch():
     }
     assert model.opset_import[0].version >= 17
     assert not any(node.domain for node in model.graph.node)
-
-
-# ---------------------------------------------------------------- rebuilding
-def test_rebuilding_an_unknown_sample_says_so_in_one_line():
-    done = subprocess.run(
-        [sys.executable, "-m", "sample_models.rebuild", "mnist"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1
-    assert done.stderr.splitlines() == [
-        "no sample is called 'mnist'; there are: diamonds_price, digits_cnn, flight_delay"
-    ]
-
-
-def test_a_missing_package_says_what_to_install():
-    with pytest.raises(DoesNotFit, match="pip install no_such_package"):
-        packages.folder_of("no_such_package")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_rebuilding_gives_the_same_data_and_as_good_a_model(name, columns, tmp_path):
-    code = f"from pathlib import Path; from sample_models.{name} import rebuild; rebuild(Path({str(tmp_path)!r}))"
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True)
-    sample = sample_models.find(name)
-    again = columns_of(tmp_path / sample.data.name)
-    assert again.keys() == columns[name].keys()
-    for key, values in again.items():
-        pairs = zip(parts_of(values), parts_of(columns[name][key]), strict=True)
-        assert all(pd.Series(new).equals(pd.Series(old)) for new, old in pairs), key
-    rows = again["split"] == "selection"
-    assert MEASURE[name](tmp_path / sample.model.name, again, rows) == pytest.approx(sample.metric_value, abs=0.01)
