@@ -113,7 +113,8 @@ def _is_number(value: object) -> bool:
 
 
 def _disarmed(text: str) -> str:
-    return "'" + text if text.startswith(FORMULA_STARTS) else text
+    safe = "'" + text if text.startswith(FORMULA_STARTS) else text
+    return safe.replace("\r\n", "\n").replace("\r", "\n")  # a bare CR is not quoted and would end the row
 
 
 def _csv_cell(value: object) -> object:
