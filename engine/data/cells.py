@@ -34,7 +34,8 @@ class Survey:
     n_whole: int = 0
     n_number: int = 0
     n_comma: int = 0
-    n_code: int = 0  # whole numbers that would lose a digit: leading zero, or too long
+    n_long: int = 0
+    n_leading_zero: int = 0
     comma_proven: bool = False
     words: set[str] = field(default_factory=set)
     truths: set[str] | None = field(default_factory=set)  # None: more than true and false was seen
@@ -53,7 +54,8 @@ class Survey:
             self.words |= set(filled.filter(word).unique().to_pylist()[:5])
         self.n_whole += _matches(filled, _WHOLE)
         self.n_number += _matches(filled, NUMBER)
-        self.n_code += _matches(filled, _LEADING_ZERO) + _matches(filled, _LONG)
+        self.n_leading_zero += _matches(filled, _LEADING_ZERO)
+        self.n_long += _matches(filled, _LONG)
         if self.commas:
             self._add_commas(filled)
 
@@ -85,8 +87,8 @@ class Survey:
             return "number"
         if n_values == 0 or n_number < n_values:
             return "text"
-        if self.n_whole + self.n_code == n_values:
-            return "text" if self.n_code else "whole number"
+        if self.n_whole + self.n_long == n_values:
+            return "text" if self.n_leading_zero or self.n_long else "whole number"
         return "number"
 
     @property

@@ -14,7 +14,7 @@ import pyarrow.csv as pacsv
 
 from engine.data.cells import Survey, to_numbers
 from engine.data.encoding import check_encoding, detect_encoding
-from engine.data.limits import MAX_LINE_BYTES, check_columns, looks_numeric, names_text, size_text
+from engine.data.limits import MAX_CELL_BYTES, MAX_LINE_BYTES, check_columns, looks_numeric, names_text, size_text
 from engine.data.profile import ColumnKind, TableProfile
 from engine.data.separator import check_separator, header_of, sniff_separator
 from engine.data.table_writer import PlainColumns, preview
@@ -131,11 +131,37 @@ def _batches(layout: _Layout) -> Iterator[pa.RecordBatch]:
                 ),
                 pacsv.ConvertOptions(strings_can_be_null=False, column_types=dict.fromkeys(internal, pa.string())),
             )  # fmt: skip
-            yield from reader
+            first_row, last_cell = 0, ""
+            for batch in reader:
+                _check_cells(batch, layout.names, first_row)
+                first_row, last_cell = first_row + batch.num_rows, batch.columns[-1][-1].as_py()
+                yield batch
+            if "\n" in last_cell and not _ends_with_quote(layout.path):
+                raise BadData(
+                    f"row {first_row:,}: a quotation mark is opened and never closed; the text is {last_cell[:40]!r}"
+                )
         except UnicodeError as error:
             raise _undecodable(layout.encoding, error) from error
         except pa.ArrowInvalid as error:
             raise _unreadable(error, ragged, len(layout.names), layout.encoding) from error
+
+
+def _check_cells(batch: pa.RecordBatch, names: list[str], first_row: int) -> None:
+    for name, cells in zip(names, batch.columns, strict=True):
+        lengths = pc.binary_length(cells)
+        longest = pc.max(lengths).as_py() or 0
+        if longest > MAX_CELL_BYTES:
+            row = first_row + pc.index(lengths, longest).as_py() + 1
+            raise BadData(
+                f"row {row:,}, column {name}: a text of {size_text(longest)}; at most {size_text(MAX_CELL_BYTES)} are "
+                "read. Is a quotation mark left open?"
+            )
+
+
+def _ends_with_quote(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(max(0, file.seek(0, 2) - 64))
+        return file.read().rstrip(b"\r\n\0 ").endswith(b'"')
 
 
 def _unreadable(error: pa.ArrowInvalid, ragged: list[pacsv.InvalidRow], width: int, encoding: str) -> BadData:

@@ -121,9 +121,20 @@ def _tail(path: Path) -> bytes:
 def _guess(sample: bytes) -> str:
     import charset_normalizer
 
+    if _only_marks(sample):
+        return "cp1252"
     best = charset_normalizer.from_bytes(sample, cp_isolation=list(LIKELY)).best()
     western = best is not None and "cp1252" in best.could_be_from_charset
     if best is None or western:
         controls = any(0x80 <= byte <= 0x9F for byte in sample)
         return "cp1252" if western and controls else "latin-1"
     return str(best.encoding)
+
+
+def _only_marks(sample: bytes) -> bool:
+    """True when all that is not ASCII would be quotation marks, dashes, currency signs: no letter to guess by."""
+    try:
+        text = sample.decode("cp1252")
+    except UnicodeDecodeError:
+        return False
+    return not any(letter.isalpha() for letter in text if not letter.isascii())

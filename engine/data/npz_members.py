@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import tokenize
 import zipfile
 import zlib
 from collections import Counter
@@ -85,7 +86,7 @@ def _header(name: str, file: IO[bytes]) -> tuple[np.dtype, tuple[int, ...], bool
         version = np.lib.format.read_magic(raw)
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
         shape, fortran, dtype = read(raw)
-    except (ValueError, KeyError, TypeError, SyntaxError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, SyntaxError, RecursionError, tokenize.TokenError) as error:
         reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
         raise BadData(f"array {name!r} has no readable header ({reason}); write it again with np.savez") from error
     if dtype.hasobject:
