@@ -43,10 +43,11 @@ else:
         own_model,
         key="ov",
     )
+st.subheader("Samples", anchor=False)
+sample_cards(primary=not studies)
+if not studies:
     with st.grid(3, min_column_width=236):
         for icon, title, text in IDEA:
             with st.container(border=True, gap="xsmall", height="stretch", key=f"ov-idea-{title.lower()}"):
                 st.markdown(f"**:material/{icon}: {title}**")
                 st.markdown(text)
-st.subheader("Samples", anchor=False)
-sample_cards(primary=not studies)

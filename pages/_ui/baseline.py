@@ -11,9 +11,10 @@ from engine.reports import numbers
 from engine.reports.money import cost_per_1k
 from pages._ui.parts import badge, card_title, tile
 from pages._ui.text import plain
-from pages._ui.words import drop_unit, goal_sentence, metric_name
+from pages._ui.words import cost_unit, drop_unit, goal_sentence, metric_name
 
 MEANING = {
+    "quality": "Of the original, on the selection rows. Variants are compared with it row by row.",
     "p50": "Half of the calls are faster than this.",
     "p95": "One call in twenty is slower than this.",
     "p99": "One call in a hundred is slower than this.",
@@ -21,7 +22,6 @@ MEANING = {
     "rate": "Rows per second of one process that is never idle, at this batch size.",
     "memory": "Highest memory of one serving process.",
     "size": "Bytes of the model's files.",
-    "load": "Time to open the model in a fresh process.",
     "cost": "Price of a replica-hour, spread over what one replica answers at full use.",
 }
 
@@ -31,29 +31,35 @@ def baseline_tiles(study: Study, run: Experiment) -> None:
     measured = primary(run, study)
     if measured is None:
         return
-    size = run.artefact.size_bytes if run.artefact else None
-    with st.grid(6, min_column_width=128):
-        tile("p50 latency", numbers.latency(measured.p50_ms.value), _spread(measured.p50_ms), MEANING["p50"])
-        tile("p95 latency", _tail(measured.p95_ms), _spread(measured.p95_ms), MEANING["p95"])
-        tile("p99 latency", _tail(measured.p99_ms), _spread(measured.p99_ms), MEANING["p99"])
-        tile(
-            "First call",
-            numbers.latency(measured.cold_start_ms),
-            f"load {numbers.latency(measured.load_ms)}",
-            MEANING["first"],
-        )
-        tile("Throughput", numbers.rate(measured.items_per_s), f"batch {measured.workload.batch_size}", MEANING["rate"])
-        tile("Memory", numbers.size(measured.peak_bytes), "one process", MEANING["memory"])
-        if size is not None:
-            tile("Size", numbers.size(size), "on disk", MEANING["size"])
-        if study.price_per_hour is not None:
-            cost = cost_per_1k(study.price_per_hour, measured.items_per_s)
-            tile("Cost per 1,000", numbers.money(cost, study.currency), "at full use", MEANING["cost"])
-        if run.quality and run.quality.candidate is not None:
-            rows = f"{run.quality.n_rows:,} rows"
-            tile(metric_name(run.quality.metric), numbers.quality(run.quality.candidate, run.quality.metric), rows)
+    tiles = _tiles(study, run, measured)
+    with st.grid(5 if len(tiles) > 8 else 4, min_column_width=128):
+        for label, value, note, meaning in tiles:
+            tile(label, value, note, meaning)
     for flag in dict.fromkeys(measured.flags):
         st.caption(f":orange[:material/warning: {plain(flag)}]")
+
+
+def _tiles(study: Study, run: Experiment, measured: Measurement) -> list[tuple[str, str, str, str]]:
+    """(label, value, what stands below it, what it means)."""
+    load = f"load {numbers.latency(measured.load_ms)}"
+    per_call = f"batch {measured.workload.batch_size:,}"
+    found = [
+        ("p50 latency", numbers.latency(measured.p50_ms.value), _spread(measured.p50_ms), MEANING["p50"]),
+        ("p95 latency", _tail(measured.p95_ms), _spread(measured.p95_ms), MEANING["p95"]),
+        ("p99 latency", _tail(measured.p99_ms), _spread(measured.p99_ms), MEANING["p99"]),
+        ("First call", numbers.latency(measured.cold_start_ms), load, MEANING["first"]),
+        ("Items per second", numbers.rate(measured.items_per_s).split(numbers.SPACE)[0], per_call, MEANING["rate"]),
+        ("Memory", numbers.size(measured.peak_bytes), "one process", MEANING["memory"]),
+    ]
+    if run.artefact:
+        found.append(("Size", numbers.size(run.artefact.size_bytes), "on disk", MEANING["size"]))
+    if (cost := cost_per_1k(study.price_per_hour, measured.items_per_s)) is not None:
+        label, factor = cost_unit(cost)
+        found.append((label, numbers.money(cost * factor, study.currency), "at full use", MEANING["cost"]))
+    if run.quality and run.quality.candidate is not None:
+        value = numbers.quality(run.quality.candidate, run.quality.metric)
+        found.append((metric_name(run.quality.metric), value, f"{run.quality.n_rows:,} rows", MEANING["quality"]))
+    return found
 
 
 def primary(run: Experiment, study: Study) -> Measurement | None:

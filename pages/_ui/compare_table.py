@@ -12,7 +12,7 @@ from engine.reports.promise import standing
 from engine.reports.rows import CompareRow
 from pages._ui.parts import STATUS, Tone, md_badge, tone
 from pages._ui.text import plain
-from pages._ui.words import metric_name
+from pages._ui.words import cost_unit, metric_name
 
 Key = Callable[[CompareRow], float]
 LAST = float("inf")
@@ -56,8 +56,9 @@ def comparison(study: Study, rows: Sequence[CompareRow], names: Mapping[str, str
         numbers.column(sizes, "MB"), [_ratio(row.size_bytes, base.size_bytes if base else None) for row in rows]
     )
     if any(row.cost_per_1k is not None for row in rows):
-        costs = [numbers.money(row.cost_per_1k, study.currency) for row in rows]
-        columns["Cost per 1,000"] = _with_change(
+        label, factor = cost_unit(next(row.cost_per_1k for row in rows if row.cost_per_1k is not None))
+        costs = [_money(row.cost_per_1k, factor, study.currency) for row in rows]
+        columns[label] = _with_change(
             costs, [_ratio(row.cost_per_1k, base.cost_per_1k if base else None) for row in rows]
         )
     return pd.DataFrame(columns)
@@ -116,6 +117,10 @@ def _worst(row: CompareRow) -> str:
         return numbers.MISSING
     change = numbers.quality_change(row.worst_slice_drop, row.metric, relative=row.metric == "rmse")
     return f"{plain(row.worst_slice, 60)}  \n:gray[{change}]"
+
+
+def _money(cost: float | None, factor: int, currency: str) -> str:
+    return numbers.MISSING if cost is None else numbers.money(cost * factor, currency)
 
 
 def _ratio(new: float | None, old: float | None) -> tuple[str, Tone] | None:

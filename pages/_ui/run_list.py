@@ -12,6 +12,7 @@ from pages._ui.parts import STATUS
 from pages._ui.variants import titled
 
 Row = dict[str, Any]
+LONG = 14  # rows; a longer table scrolls
 STATUS_COLOURS = {
     "Done": "green",
     "Failed": "red",
@@ -49,8 +50,6 @@ def run_table(rows: Sequence[Row], *, key: str) -> Row | None:
             "Study": [row["study"] for row in rows],
             "Status": [[STATUS[row["status"]]] for row in rows],
             "Speed-up": pd.array([row["speedup"] for row in rows], dtype="Float64"),
-            "p50": pd.array([row["p50_ms"] for row in rows], dtype="Float64"),
-            "Batch": pd.array([row["batch_size"] for row in rows], dtype="Int64"),
             "Quality": [_sentence(row["quality_verdict"]) for row in rows],
             "Tags": [list(row["tags"]) for row in rows],
             "Who": [row["created_by"] for row in rows],
@@ -63,7 +62,7 @@ def run_table(rows: Sequence[Row], *, key: str) -> Row | None:
         key=key,
         hide_index=True,
         row_height=38,
-        height=min(620, 42 + 38 * len(rows)),
+        height="content" if len(rows) <= LONG else 620,
         on_select="rerun",
         selection_mode="single-row",
         placeholder="–",
@@ -75,8 +74,6 @@ def run_table(rows: Sequence[Row], *, key: str) -> Row | None:
                 options=list(STATUS_COLOURS), color=list(STATUS_COLOURS.values()), width=95
             ),
             "Speed-up": config.NumberColumn(format="%.2f×", help="Against the original, same process pairs."),
-            "p50": config.NumberColumn("p50, ms", format="%.3g"),
-            "Batch": config.NumberColumn(format="localized"),
             "Tags": config.ListColumn(width=110),
             "When": config.DatetimeColumn(format="distance", width=110),
         },

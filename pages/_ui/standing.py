@@ -12,7 +12,7 @@ from engine.reports.rows import CompareRow
 from pages._ui.parts import verdict
 from pages._ui.text import plain
 from pages._ui.variants import name_of
-from pages._ui.words import goal_sentence, metric_name
+from pages._ui.words import METRICS, goal_sentence
 
 Actions = Callable[[], None] | None
 
@@ -90,7 +90,7 @@ def _loss(row: CompareRow) -> str:
     change = numbers.quality_change(abs(row.metric_drop), row.metric, relative=row.metric == "rmse")
     amount = change.lstrip("+" + numbers.MINUS)
     if float(amount.split(numbers.SPACE)[0].rstrip("%").replace(",", "")) == 0:
-        return f" with the same {metric_name(row.metric)}"
+        return f" with the same {METRICS.get(row.metric or '', 'quality')}"
     return f" and {'loses' if row.metric_drop > 0 else 'gains'} {amount}"
 
 

@@ -38,6 +38,11 @@ def drop_unit(band: Band) -> str:
     return "% of the baseline" if band.relative else "points"
 
 
+def cost_unit(baseline_per_1k: float) -> tuple[str, int]:
+    """What a cost column is called, and what a cost per 1,000 is multiplied by: very small costs are per million."""
+    return ("Cost per million", 1000) if baseline_per_1k < 0.01 else ("Cost per 1,000", 1)
+
+
 def goal_sentence(goal: Goal) -> str:
     """'p50 latency at least 3× better'."""
     what = {"p50": "p50 latency", "p99": "p99 latency", "cost": "cost per 1,000"}[goal.kind]

@@ -1,8 +1,26 @@
 """Every page runs on an empty and on a filled history, and says the right things."""
 
 import pytest
+from histories import HOSTILE, add_run, make_study
+
+from engine.jobs import submit as jobs
+from engine.records import Annotation, Recipe, Step
+from pages._ui.text import plain
 
 PAGES = ["overview.py", "new_study.py", "study.py", "compare.py", "history.py", "experiment.py"]
+
+
+@pytest.fixture(autouse=True)
+def _no_runner(monkeypatch):
+    """Queued runs stay queued: what a runner does is the business of other tests."""
+    monkeypatch.setattr(jobs, "ensure_runner", lambda *args: None)
+
+
+def texts(app):
+    """Everything the page says, as Markdown."""
+    kinds = ("markdown", "caption", "title", "subheader", "error", "warning")
+    found = [element.value for kind in kinds for element in getattr(app, kind)]
+    return "\n".join([*found, *(table.value.to_string() for table in app.table)])
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -13,3 +31,122 @@ def test_pages_run_on_an_empty_history(home, open_page, name):
 @pytest.mark.parametrize("name", PAGES)
 def test_pages_run_on_a_filled_history(study, open_page, name):
     open_page(name, study=study.id)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_names_are_shown_as_text_on_every_page(ledger, open_page, name):
+    made = make_study(ledger, name=HOSTILE)
+    run = add_run(ledger, made, Recipe(), speedup=None)
+    failed = add_run(ledger, made, Recipe(steps=(Step(lever="x"),)), speedup=1, status="failed", message=HOSTILE)
+    ledger.annotate(
+        Annotation(experiment_id=run, tags=(HOSTILE[:40],), note=HOSTILE, who=HOSTILE[:40], when=made.created_at)
+    )
+    for query in ({"study": made.id}, {"id": run}, {"id": failed}):
+        said = texts(open_page(name, **query))
+        assert HOSTILE[:30] not in said
+    if name != "new_study.py" and name != "history.py":
+        assert plain(HOSTILE)[:40] in texts(open_page(name, study=made.id, id=failed))
+
+
+@pytest.mark.parametrize("name", ["study.py", "compare.py"])
+@pytest.mark.parametrize("ref", ["nothing", "../../etc/passwd", "a' or 1=1", "x" * 500, ""])
+def test_a_wrong_study_in_the_address_is_said(study, open_page, name, ref):
+    app = open_page(name, study=ref)
+    if ref:
+        assert "No study has the id" in app.error[0].value
+    else:
+        assert not app.error
+        assert app.query_params["study"] in (study.id, [study.id])
+
+
+@pytest.mark.parametrize("ref", ["", "nothing", "../x", "01ARZ3NDEKTSV4RRFFQ69G5FAV"])
+def test_a_wrong_experiment_in_the_address_is_said(study, open_page, ref):
+    app = open_page("experiment.py", id=ref)
+    assert "experiment" in app.error[0].value
+
+
+def test_study_names_the_best_variant_that_keeps_the_promise(study, open_page):
+    said = texts(open_page("study.py", study=study.id))
+    assert "Fewer trees" in said
+    assert "3.40× faster and loses 0.40" in said
+    assert "not certified" in said
+
+
+def test_compare_keeps_the_baseline_first_under_any_sort(study, open_page):
+    app = open_page("compare.py", study=study.id)
+    for sort in ("Speed-up", "Size", "Quality"):
+        app.selectbox(key="cm-sort").select(sort).run()
+        assert app.table[0].value["Variant"].iloc[0] == "**Original**"
+    assert "▼" in app.table[0].value["p50"].to_string()
+
+
+def test_compare_shows_failed_runs_with_their_reason(study, ledger, open_page):
+    add_run(ledger, study, Recipe(steps=(Step(lever="gone.lever"),)), speedup=1, status="failed", message="no such op")
+    table = open_page("compare.py", study=study.id).table[0].value
+    assert "no such op" in table["Result"].iloc[-1]
+
+
+def test_a_lever_is_added_configured_and_queued_once(study, ledger, open_page):
+    app = open_page("study.py", study=study.id)
+    before = len(ledger.experiments(study_id=study.id))
+    app.button(key="st-add-pruning-fewer_trees").click().run()
+    assert not app.exception
+    fields = [widget.key for widget in app.number_input]
+    assert any("keep_fraction" in key for key in fields)
+    app.button(key="st-go").click().run()
+    assert not app.exception
+    assert not app.error, app.error[0].value
+    assert len(ledger.experiments(study_id=study.id)) == before + 1
+    assert ledger.experiments(study_id=study.id)[-1].spec.recipe.steps[0].lever == "pruning.fewer_trees"
+
+
+def test_levers_that_do_not_fit_say_why(study, open_page):
+    said = texts(open_page("study.py", study=study.id))
+    assert "this model is LightGBM" in said
+
+
+def test_a_waiting_run_can_be_stopped(study, ledger, open_page):
+    from engine.records import Choice, ExperimentSpec
+
+    spec = ExperimentSpec(
+        study_id=study.id, runtime=Choice(name="lightgbm_native"), workloads=(study.workload,), seed=9
+    )
+    run = ledger.add_experiment(spec, "Asha")
+    app = open_page("study.py", study=study.id)
+    app.button(key=f"st-stop-{run}").click().run()
+    assert ledger.queue.state(run).status == "cancelled"
+
+
+def test_a_failed_run_can_be_retried(study, ledger, open_page):
+    failed = add_run(ledger, study, Recipe(steps=(Step(lever="x"),)), speedup=1, status="failed")
+    app = open_page("experiment.py", id=failed)
+    assert "broken" in app.error[0].value
+    app.button(key=f"ex-retry-{failed}").click().run()
+    assert ledger.experiments(study_id=study.id)[-1].retry_of == failed
+
+
+def test_history_finds_by_words_and_says_when_nothing_matches(study, open_page):
+    app = open_page("history.py")
+    assert len(app.dataframe[0].value) == 4
+    app.text_input(key="hi-q").input("fewer onnx").run()
+    assert len(app.dataframe[0].value) == 1
+    app.text_input(key="hi-q").input("zebra").run()
+    assert "No runs match" in texts(app)
+    app.button(key="hi-clear").click().run()
+    assert len(app.dataframe[0].value) == 4
+
+
+def test_a_note_is_saved_and_a_second_writer_is_told(study, ledger, open_page):
+    app = open_page("history.py")
+    app.session_state["hi-table"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    app.run()
+    run = ledger.summaries()[0]["experiment_id"]
+    app.text_area(key=f"hi-note-{run}").input("mine")
+    theirs = Annotation(experiment_id=run, note="theirs", who="Ravi", when=study.created_at)
+    ledger.annotate(theirs)
+    app.button(key=f"hi-save-{run}").click().run()
+    assert "Ravi" in app.error[0].value
+    assert "theirs" in app.error[0].value
+    assert app.text_area(key=f"hi-note-{run}").value == "mine"
+    app.button(key=f"hi-save-{run}").click().run()
+    assert ledger.annotation(run).note == "mine"

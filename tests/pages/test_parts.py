@@ -1,0 +1,156 @@
+"""The pieces pages are made of: forms from schemas, figures, sentences."""
+
+from datetime import UTC, datetime, timedelta
+from typing import ClassVar, Literal
+
+import pytest
+from pydantic import Field
+from streamlit.testing.v1 import AppTest
+
+from engine.errors import InvalidRequest
+from engine.plugin import Plugin, levers, make, runtimes
+from engine.records import JobState, SliceQuality
+from engine.reports.rows import CompareRow
+from pages._ui.forms import numbers_in
+from pages._ui.job_panel import progress_text
+from pages._ui.scatter import HEIGHT_PX, PLACES, WIDTH_PX, Mark, _box, _overlap, _placed, speed_against_quality
+from pages._ui.slice_map import slice_map
+from pages._ui.standing import _gain
+from pages._ui.variants import titled
+
+
+class EveryType(Plugin):
+    """One field of each kind a plug-in may have."""
+
+    title: ClassVar[str] = "Every type"
+    accepts: ClassVar[frozenset[str]] = frozenset({"onnx"})
+    flag: bool = Field(True, description="A switch.")
+    n_rounds: int = Field(3, ge=1, le=9, description="A count.")
+    keep_fraction: float = Field(0.5, gt=0, le=1, description="A share.")
+    scope: Literal["per tensor", "per channel"] = Field("per channel", description="A choice.")
+    sizes: tuple[int, ...] = Field((1, 32), description="Some sizes.")
+
+
+def _form(module: str, name: str) -> None:
+    import importlib
+
+    import streamlit as st
+
+    from pages._ui.forms import parameters
+
+    plugin = getattr(importlib.import_module(module), name)
+    st.session_state["out"] = parameters(plugin, "form")
+
+
+def drawn(plugin):
+    app = AppTest.from_function(_form, args=(plugin.__module__, plugin.__name__), default_timeout=20).run()
+    assert not app.exception, app.exception
+    return app
+
+
+def test_a_form_draws_every_type_and_gives_the_defaults_back():
+    app = drawn(EveryType)
+    assert EveryType(**app.session_state["out"]) == EveryType()
+    app.number_input(key="form-n_rounds").set_value(5)
+    app.text_input(key="form-sizes").set_value("8, 64")
+    app.selectbox(key="form-scope").select("per tensor")
+    app.toggle(key="form-flag").set_value(False).run()
+    changed = EveryType(**app.session_state["out"])
+    assert (changed.n_rounds, changed.sizes, changed.scope, changed.flag) == (5, (8, 64), "per tensor", False)
+    assert app.number_input(key="form-n_rounds").help == "A count."
+
+
+@pytest.mark.parametrize("name", sorted({*levers(), *runtimes()}))
+def test_every_plugin_of_the_catalogue_has_a_form(name):
+    catalogue = levers() if name in levers() else runtimes()
+    app = drawn(catalogue[name])
+    assert make(catalogue, name, app.session_state["out"]) == catalogue[name]()
+
+
+@pytest.mark.parametrize("text", ["", "a", "1, -2", "1.5"])
+def test_lists_of_numbers_name_what_is_wrong(text):
+    with pytest.raises(InvalidRequest, match="Items per call must be whole numbers"):
+        numbers_in(text, "Items per call")
+
+
+def test_progress_says_phase_percent_gone_and_left():
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    state = JobState(
+        experiment_id="x", status="running", phase="time", progress=0.25, created_at=start, started_at=start
+    )
+    text = progress_text(state, start + timedelta(seconds=30)).replace("\u202f", " ")
+    assert text == "timing · 25% · 30 s gone · about 90 s left".replace("90 s", "1 min 30 s")
+
+
+def mark(name, speedup, change, **more):
+    return Mark(name, "pruning", speedup, None, None, change, None, "", strong=False, **more)
+
+
+def test_labels_of_close_marks_do_not_cover_each_other():
+    marks = [mark(f"variant number {i}", 3 + i * 0.02, -0.1 - i * 0.01) for i in range(5)]
+    across, down = (0.8, 6.0), (-2.0, 0.5)
+    placed = _placed(marks, across, down)
+    boxes = []
+    for one, place in zip(marks, placed, strict=True):
+        from math import log10
+
+        x = (log10(one.speedup) - log10(across[0])) * WIDTH_PX / (log10(across[1]) - log10(across[0]))
+        y = (one.change - down[0]) * HEIGHT_PX / (down[1] - down[0])
+        boxes.append(_box(x, y, 6.4 * len(one.name), place))
+    assert all(place in PLACES for place in placed)
+    crossings = [_overlap(a, b) for i, a in enumerate(boxes) for b in boxes[i + 1 :]]
+    assert sum(area > 0 for area in crossings) <= 1
+
+
+def test_the_scatter_draws_goal_and_band_and_disarms_names():
+    marks = [mark("Original", 1.0, 0.0), mark("<b>x</b>", 3.5, -0.4)]
+    figure = speed_against_quality(marks, goal=3.0, band=1.0, x_title="x", y_title="y")
+    notes = [note.text for note in figure.layout.annotations]
+    assert any("Goal: 3×" in note for note in notes)
+    assert any("Band: lose at most 1" in note for note in notes)
+    assert "&lt;b&gt;x&lt;/b&gt;" in notes
+    low, high = figure.layout.xaxis.range
+    assert 10**low < 1.0
+    assert 10**high > 3.5
+
+
+def cell(value, drop, verdict):
+    return SliceQuality(
+        column="c", value=value, n_rows=500, baseline=0.9, candidate=0.8, drop=drop, verdict=verdict, reason=None
+    )
+
+
+def test_the_slice_map_tells_its_states_apart_without_colour():
+    cells = [cell("a", 0.05, "outside"), cell("b", 0.0, "within band"), cell("d", None, "too few rows")]
+    figure = slice_map([("v", cells)], 0.02, 100)
+    said = [note.text for note in figure.layout.annotations]
+    assert said == ["<b>✕ −5.00</b>", "0.00", "too few"]
+    heat = next(trace for trace in figure.data if trace.type == "heatmap")
+    assert [row[0] for row in heat.z] == [0, 2, None]
+
+
+@pytest.mark.parametrize(
+    ("speedup", "verdict", "metric", "drop", "sentence"),
+    [
+        (3.4, "faster", "roc_auc", 0.004, "3.40× faster and loses 0.40 points"),
+        (0.5, "slower", "roc_auc", -0.001, "2.00× slower and gains 0.10 points"),
+        (1.02, "no difference", None, None, "As fast as the original"),
+        (1.2, "cannot tell", None, None, "1.20×, which may be noise"),
+        (2.0, "faster", "rmse", 0.012, "2.00× faster and loses 1.20%"),
+        (2.0, "faster", "accuracy", 0.0, "2.00× faster with the same accuracy"),
+        (None, None, None, None, "Not timed at this batch"),
+    ],
+)
+def test_the_sentence_of_a_variant(speedup, verdict, metric, drop, sentence):
+    row = CompareRow(
+        experiment="e", recipe="r", runtime="t", device="cpu", status="succeeded", batch_size=1, speedup=speedup,
+        speed_verdict=verdict, metric=metric, metric_drop=drop,
+    )  # fmt: skip
+    assert _gain(row, {}).replace("\u202f", " ") == sentence
+
+
+def test_summaries_are_read_in_the_words_of_the_screen():
+    assert titled("original") == "Original"
+    text = titled("pruning.fewer_trees(keep_fraction=0.5)")
+    assert text.endswith("(keep fraction 0.5)")
+    assert "pruning." not in text
