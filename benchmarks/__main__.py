@@ -23,7 +23,7 @@ def main(names: list[str]) -> None:
     text = [
         "# Benchmark results",
         "",
-        f"`make bench` on {datetime.now(UTC):%Y-%m-%d}: {machine['processor']}, {machine['usable_cores']} cores usable,",
+        f"`make bench` on {datetime.now(UTC):%Y-%m-%d}: {machine['processor']}, {machine['usable_cores']} cores,",
         f"load average {machine['load_average']}, Python {machine['python']};",
         f"{libraries}.",
         "",
