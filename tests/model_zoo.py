@@ -310,6 +310,11 @@ def zipmap_model(labels=("yes", "no")):
     return to_onnx(LogisticRegression().fit(table, label), table[:1])
 
 
+def zipmap_artefact(folder):
+    """An artefact around it."""
+    return onnx_artefact(zipmap_model(), folder)
+
+
 @cache
 def onnx_net_bytes(name):
     """The ONNX export of a net of NETS, made by PyTorch itself and not by our lever."""

@@ -44,7 +44,7 @@ _PARAMETERS = {
 def load(path: Path) -> Forest:
     """The forest of a text file. Raises BadModel."""
     try:
-        return parse(path.read_bytes().decode("utf-8"))
+        return parse(path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise damaged(f"byte {error.start}", "it is not UTF-8 text") from error
 

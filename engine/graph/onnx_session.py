@@ -31,9 +31,11 @@ def open_session(
     spinning: bool = False,
     disabled: tuple[str, ...] = (),
     write_optimised: Path | None = None,
+    data_file: str | None = None,
 ) -> InferenceSession:
     """A session on the CPU provider alone, from the file's own folder (external data lies beside it).
 
+    write_optimised: where to leave the optimised graph; data_file: name of the file beside it for its weights.
     Raises DoesNotFit with ONNX Runtime's reason when it cannot load the file.
     """
     import onnxruntime as ort
@@ -47,6 +49,8 @@ def open_session(
     options.add_session_config_entry("session.intra_op.allow_spinning", "1" if spinning else "0")
     if write_optimised is not None:
         options.optimized_model_filepath = str(write_optimised)
+    if data_file is not None:
+        options.add_session_config_entry("session.optimized_model_external_initializers_file_name", data_file)
     try:
         return ort.InferenceSession(
             str(path), options, providers=["CPUExecutionProvider"], disabled_optimizers=list(disabled) or None

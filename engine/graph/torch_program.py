@@ -24,20 +24,16 @@ def load(folder: Path) -> ExportedProgram:
 def caller(program: ExportedProgram) -> Callable[[Mapping[str, Any]], list[Any]]:
     """A function from input name -> tensor to the list of output tensors, whatever nesting the program uses.
 
-    Arguments that are constants of the program (numbers, None) are filled in. Guards are not run: shapes are checked
-    by us, and guards are text that torch would execute.
+    Guards are not run: shapes are checked by us, and guards are text that torch would execute.
     """
-    from torch.export.graph_signature import ConstantArgument, InputKind
     from torch.utils import _pytree as pytree
 
     module = program.module(check_guards=False)
-    arguments = [spec.arg for spec in program.graph_signature.input_specs if spec.kind == InputKind.USER_INPUT]
-    in_spec = program.call_spec.in_spec
+    names, in_spec = program.graph_signature.user_inputs, program.call_spec.in_spec
 
     def call(inputs: Mapping[str, Any]) -> list[Any]:
-        flat = [arg.value if isinstance(arg, ConstantArgument) else inputs[arg.name] for arg in arguments]
-        args, kwargs = pytree.tree_unflatten(flat, in_spec)
-        return [value for value in pytree.tree_leaves(module(*args, **kwargs)) if value is not None]
+        args, kwargs = pytree.tree_unflatten([inputs[name] for name in names], in_spec)
+        return list(pytree.tree_leaves(module(*args, **kwargs)))
 
     return call
 
@@ -53,8 +49,6 @@ def to_array(value: Any) -> np.ndarray:
     """A numpy array in host memory; bfloat16, which numpy lacks, becomes float32."""
     import torch
 
-    if not isinstance(value, torch.Tensor):
-        return np.asarray(value)
     value = value.detach().cpu()
     array: np.ndarray = (value.float() if value.dtype == torch.bfloat16 else value).numpy()
     return array

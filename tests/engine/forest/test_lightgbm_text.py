@@ -123,8 +123,9 @@ def test_category_lists_belong_to_their_column():
 
 def test_line_ends_of_windows_are_normalised(tmp_path):
     path = tmp_path / "model.txt"
-    path.write_bytes(forest_text("binary").replace("\n", "\r\n").encode())
-    assert write(load(path)) == write(parse(forest_text("binary")))
+    for encoding in ("utf-8", "utf-8-sig"):
+        path.write_bytes(forest_text("binary").replace("\n", "\r\n").encode(encoding))
+        assert write(load(path)) == write(parse(forest_text("binary")))
 
 
 def test_text_without_tree_sizes_or_last_line_end_is_accepted():
