@@ -95,7 +95,7 @@ job = sa.Table(
     sa.Column("lease_until", UtcTime),
     sa.Column("phase", sa.String(16)),
     sa.Column("progress", sa.Float),
-    sa.Column("message", SafeText, nullable=False, server_default=""),
+    sa.Column("message", SafeText, nullable=False, server_default=sa.text("''")),
     sa.Column("failure", Document),
     sa.Column("created_at", UtcTime, nullable=False),
     sa.Column("started_at", UtcTime),

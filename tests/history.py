@@ -60,10 +60,10 @@ def new_database(kind: str, folder: Path) -> str:
 @cache
 def postgresql() -> str | None:
     """URL of a private server, started once and stopped when the tests end; None where it is not installed."""
-    programs = _programs()
-    if programs is None:
+    found = programs()
+    if found is None:
         return None
-    server = Server(programs)
+    server = Server(found)
     atexit.register(server.remove)
     server.start()
     with psycopg.connect(f"{server.url}/postgres", autocommit=True) as connection:
@@ -71,7 +71,8 @@ def postgresql() -> str | None:
     return server.url
 
 
-def _programs() -> Path | None:
+def programs() -> Path | None:
+    """Where the programs of a PostgreSQL server are; None where it is not installed."""
     found = [Path(path).parent for path in (shutil.which("initdb"),) if path]
     found += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     return next((folder for folder in found if (folder / "initdb").exists()), None)
@@ -80,8 +81,8 @@ def _programs() -> Path | None:
 class Server:
     """A PostgreSQL server of our own on a free port, in a folder of its own, as a user that is not root."""
 
-    def __init__(self, programs: Path) -> None:
-        self._programs = programs
+    def __init__(self, folder_of_programs: Path) -> None:
+        self._programs = folder_of_programs
         self._as = _unprivileged() if os.getuid() == 0 else {}
         self._folder = Path(tempfile.mkdtemp(prefix="whetstone-pg-", dir="/tmp"))
         if self._as:

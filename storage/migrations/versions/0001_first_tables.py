@@ -102,7 +102,7 @@ def _create_jobs() -> None:
         sa.Column("lease_until", UtcTime()),
         sa.Column("phase", sa.String(16)),
         sa.Column("progress", sa.Float()),
-        sa.Column("message", SafeText(), server_default="", nullable=False),
+        sa.Column("message", SafeText(), server_default=sa.text("''"), nullable=False),
         sa.Column("failure", Document()),
         sa.Column("created_at", UtcTime(), nullable=False),
         sa.Column("started_at", UtcTime()),
