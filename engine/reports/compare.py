@@ -51,17 +51,17 @@ def _baseline(ordered: Sequence[Experiment]) -> Experiment | None:
 
 
 def _plain_export(ordered: Sequence[Experiment], lead: Experiment | None) -> Experiment | None:
-    """The export of a torch upload without parameters of its own; the row that every torch study gets by itself."""
+    """The row that every torch study gets by itself: ONNX and nothing else, so the first of its kind."""
     if lead is None or lead.artefact is None or lead.artefact.format != "torch_export":
         return None
     found = [
         one
         for one in ordered
         if [step.lever for step in one.spec.recipe.steps] == [EXPORT_LEVER]
-        and one.spec.runtime.name == EXPORT_RUNTIME
+        and one.spec.runtime == Choice(name=EXPORT_RUNTIME)
         and one.status == "succeeded"
     ]
-    return min(found, key=lambda one: (bool(one.spec.recipe.steps[0].params), one.id), default=None)
+    return min(found, key=lambda one: one.id, default=None)
 
 
 def _baseline_row(
