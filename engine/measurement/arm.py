@@ -6,10 +6,13 @@ import gc
 import resource
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from engine.errors import BadInput
 
 Predict = Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]
 Post = Callable[[dict[str, np.ndarray]], np.ndarray]
@@ -116,7 +119,8 @@ class Arm:
         outputs = self._predict(inputs)
         answered = clock()
         if self._post is not None:
-            self._post(outputs)
+            with suppress(BadInput):  # an answer that is no score costs its time; its worth is judged elsewhere
+                self._post(outputs)
         done = clock()
         return prepared - begun, answered - prepared, done - answered
 

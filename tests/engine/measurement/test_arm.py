@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.errors import BadInput
 from engine.measurement import arm as arm_module
 from engine.measurement.arm import Arm, peak_bytes
 
@@ -87,6 +88,14 @@ def test_collection_comes_back_after_a_crash():
     with pytest.raises(MemoryError):
         Arm(broken, pool(), None).handle({"do": "round", "batch": 1, "calls": 3, "start": 0})
     assert gc.isenabled()
+
+
+def test_an_answer_that_is_no_score_is_still_timed():
+    def refuse(outputs):
+        raise BadInput("NaN")
+
+    answer = Arm(lambda inputs: {}, pool(), refuse).handle({"do": "round", "batch": 1, "calls": 4, "start": 0})
+    assert len(answer["ns"]) == 4
 
 
 def test_the_first_call_is_kept_apart():
