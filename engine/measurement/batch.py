@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from engine.errors import Contained
 from engine.measurement.protocol import Channel, Launch
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 NEAR_BEST = 0.95
 SECONDS_PER_SIZE = 0.25
+LONGEST_CALL_S = 1.0
 
 
 def auto_batch(launch: Launch, fixed_batch: int | None = None) -> int:
@@ -23,13 +25,23 @@ def auto_batch(launch: Launch, fixed_batch: int | None = None) -> int:
 
 
 def quick_sweep(channel: Channel, sizes: Sequence[int] = SIZES) -> dict[int, float]:
-    """Items per second of each batch size, from the median call of about a quarter of a second each."""
-    rates = {}
+    """Items per second of each batch size, from the median call of about a quarter of a second each.
+
+    Ends where one call takes longer than a second, or at a size that the model or the memory limit refuses.
+    """
+    rates: dict[int, float] = {}
     for size in sizes:
-        answer = channel.ask(
-            {"do": "warm", "batch": size, "calls": 10, "seconds": SECONDS_PER_SIZE, "limit_s": 4 * SECONDS_PER_SIZE}
-        )
-        rates[size] = size / (answer["ns"] / 1e9)
+        limit_s = 4 * SECONDS_PER_SIZE
+        message = {"do": "warm", "batch": size, "calls": 10, "seconds": SECONDS_PER_SIZE, "limit_s": limit_s}
+        try:
+            call_s = channel.ask(message)["ns"] / 1e9
+        except Contained:
+            if not rates:
+                raise
+            break
+        rates[size] = size / call_s
+        if call_s > LONGEST_CALL_S:
+            break
     return rates
 
 

@@ -4,6 +4,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
+from engine.errors import Contained
 from engine.measurement.arm import Arm
 from engine.measurement.batch import SIZES, auto_batch, choose, quick_sweep
 
@@ -54,3 +55,24 @@ def test_the_sweep_times_every_size(monkeypatch):
         rates = quick_sweep(channel, sizes=(1, 4))
     assert set(rates) == {1, 4}
     assert 100 < rates[4] <= 1000
+
+
+def test_the_sweep_ends_at_a_size_the_model_refuses(monkeypatch):
+    monkeypatch.setattr("engine.measurement.batch.SECONDS_PER_SIZE", 0.01)
+
+    def refuses_above_two(inputs):
+        if len(inputs["x"]) > 2:
+            raise Contained("the model needs more than 4 GB", "memory")
+        return {}
+
+    with launcher(refuses_above_two, [])("baseline", 0) as channel:
+        assert set(quick_sweep(channel)) == {1, 2}
+        with pytest.raises(Contained):
+            quick_sweep(channel, sizes=(4, 8))
+
+
+def test_the_sweep_ends_where_a_call_gets_long(monkeypatch):
+    monkeypatch.setattr("engine.measurement.batch.SECONDS_PER_SIZE", 0.001)
+    monkeypatch.setattr("engine.measurement.batch.LONGEST_CALL_S", 0.03)
+    with launcher(lambda inputs: time.sleep(0.01 * len(inputs["x"])) or {}, [])("baseline", 0) as channel:
+        assert set(quick_sweep(channel)) == {1, 2, 4}
