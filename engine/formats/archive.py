@@ -16,7 +16,8 @@ MAX_MEMBERS = 20_000
 MAX_BYTES = 16 << 30
 MAX_RATIO = 100  # trained numbers hardly shrink; zeros shrink a thousand times
 RATIO_FREE_BYTES = 16 << 20
-_NAME = re.compile(r"(?!.*\.\.)[\w.@+=() -]{1,200}(/[\w.@+=() -]{1,200}){0,8}/?")
+_PART = r"[\w.@+=()\[\]{},;!#$%&'~^ -]{1,200}"
+PLAIN_NAME = re.compile(rf"(?!.*\.\.){_PART}(/{_PART}){{0,8}}")
 _CHUNK = 1 << 20
 _UNREADABLE = (zipfile.BadZipFile, EOFError, OSError, RuntimeError, ValueError, NotImplementedError, zlib.error)
 
@@ -91,7 +92,7 @@ def _check(infos: list[zipfile.ZipInfo]) -> None:
     seen: set[str] = set()
     for info in infos:
         name = info.filename
-        if not _NAME.fullmatch(name) or name in seen:
+        if not PLAIN_NAME.fullmatch(name.removesuffix("/")) or name in seen:
             what = "occurs twice" if name in seen else "is not a plain name inside the archive"
             raise BadModel(f"refused: the member name {name[:80]!r} {what}; pack the archive again")
         seen.add(name)

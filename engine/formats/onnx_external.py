@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import BadModel
-from engine.formats.archive import Archive
+from engine.formats.archive import PLAIN_NAME, Archive
 from engine.formats.onnx_check import stored_bytes
 
-_LOCATION = re.compile(r"(?!.*\.\.)[\w.@+=() -]{1,200}(/[\w.@+=() -]{1,200}){0,4}")
 _KEYS = frozenset({"location", "offset", "length", "checksum", "basepath"})
 _NUMBER = re.compile(r"\d{1,15}")
 
@@ -28,7 +27,7 @@ def locations(tensors: list[Any]) -> dict[str, int]:
         location = place.get("location", "")
         if location.startswith("./"):
             location = location[2:]
-        if not _LOCATION.fullmatch(location) or location.endswith(".onnx"):
+        if not PLAIN_NAME.fullmatch(location) or location.endswith(".onnx"):
             raise _refuse(tensor, f"names the file {location[:80]!r}; allowed is a plain name beside the model")
         for key in ("offset", "length"):
             if not _NUMBER.fullmatch(place.get(key, "0")):

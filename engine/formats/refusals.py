@@ -124,6 +124,8 @@ def explain_members(names: Iterable[str]) -> str:
 
 
 def _explain_text(head: bytes) -> str | None:
+    if head[8:10] == b'{"' and b"dtype" in head:
+        return f"this is a safetensors file: it holds weights without the network. Export both:\n{TORCH_SNIPPET}"
     text = head.decode("utf-8", "replace")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         text = head.decode("utf-16", "replace")
@@ -134,8 +136,6 @@ def _explain_text(head: bytes) -> str | None:
         return "this is an XGBoost model: convert it with onnxmltools to ONNX"
     if text.lstrip().startswith("{") and '"tree_info"' in text:
         return f"this is a LightGBM dump, which cannot be loaded again; save the model itself:\n{LIGHTGBM_SNIPPET}"
-    if head[8:10] == b'{"' and b"dtype" in head:
-        return f"this is a safetensors file: it holds weights without the network. Export both:\n{TORCH_SNIPPET}"
     for separator in (",", ";", "\t", "|"):
         counts = {line.count(separator) for line in lines[:20][: max(1, len(lines) - 1)]}
         if len(counts) == 1 and counts != {0}:
