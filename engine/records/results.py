@@ -1,0 +1,104 @@
+"""What a run finds out: times, comparisons, quality."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from engine.records.base import Record
+from engine.records.models import Choice
+from engine.records.study import Workload
+from engine.records.words import Metric, QualityVerdict, SpeedVerdict, SplitName
+
+
+class FileRef(Record):
+    """A file of the workspace, by content."""
+
+    path: str
+    sha256: str
+    size_bytes: int
+
+
+class Interval(Record):
+    """A value with a 95 % interval; a bound is None where the samples cannot give it."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+class Measurement(Record):
+    """One arm of one workload, timed beside the other arm. Percentiles are None below their sample floor."""
+
+    artefact_id: str
+    runtime: Choice
+    workload: Workload
+    samples: FileRef
+    n_calls: int
+    n_pairs: int
+    n_warm_up: int = Field(0, description="Calls of each process before the timed ones; not in any figure.")
+    p50_ms: Interval
+    p95_ms: Interval | None
+    p99_ms: Interval | None
+    items_per_s: float
+    cold_start_ms: float = Field(description="The first call of a fresh process.")
+    load_ms: float
+    peak_bytes: int
+    prepare_ms: float = Field(description="Median time to make the arrays of one call.")
+    model_ms: float
+    post_ms: float = Field(description="Median time to turn outputs into scores.")
+    flags: tuple[str, ...] = Field((), description="Why the figures may be contaminated.")
+
+
+class Comparison(Record):
+    """Variant / baseline of the same pairs: below 1 is faster."""
+
+    workload: Workload
+    quantile: float | None = Field(description="0.5, 0.95 or 0.99; None: the mean call, which cost follows.")
+    ratio: float
+    low: float
+    high: float
+    verdict: SpeedVerdict
+    n_pairs: int
+    pairs_needed: int | None = Field(None, description="With 'cannot tell': pairs that would probably decide.")
+
+
+class SliceQuality(Record):
+    """The metric on one slice. Missing values carry a reason."""
+
+    column: str
+    value: str
+    n_rows: int
+    baseline: float | None
+    candidate: float | None
+    drop: float | None
+    bound: float | None = Field(None, description="One-sided upper bound of the drop.")
+    verdict: QualityVerdict
+    reason: str | None = None
+
+
+class Agreement(Record):
+    """How far the candidate's outputs are from the original's, on the same rows; needs no label."""
+
+    flip_fraction: float | None = Field(None, description="Rows whose most likely class changed.")
+    max_abs_diff: float | None = Field(description="None where no row has a finite answer.")
+    p99_abs_diff: float | None
+    mean_kl_nats: float | None = None
+    max_kl_nats: float | None = None
+    identical: bool
+
+
+class QualityReport(Record):
+    """Quality of one candidate against the original, same rows, same order."""
+
+    split: SplitName
+    metric: Metric | None
+    relative: bool
+    baseline: float | None
+    candidate: float | None
+    drop: float | None
+    bound: float | None
+    verdict: QualityVerdict
+    reason: str | None = None
+    slices: tuple[SliceQuality, ...] = ()
+    agreement: Agreement
+    n_rows: int

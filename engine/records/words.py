@@ -1,0 +1,19 @@
+"""The closed vocabularies: one word, one meaning, everywhere."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Task = Literal["binary", "multiclass", "regression", "ranking", "embedding", "other"]
+OutputKind = Literal["logits", "probabilities", "value", "raw score", "embedding"]
+Role = Literal["feature", "label", "slice", "group", "id", "weight", "split", "ignored"]
+SplitName = Literal["train", "calibration", "selection", "certification"]
+Metric = Literal["roc_auc", "accuracy", "rmse", "ndcg_at_10", "retrieval_agreement"]
+Preset = Literal["quick", "standard", "strict"]
+Status = Literal["queued", "running", "succeeded", "failed", "cancelled", "interrupted"]
+SpeedVerdict = Literal["faster", "slower", "no difference", "cannot tell"]
+QualityVerdict = Literal[
+    "within band", "outside", "too few rows", "exact", "pass", "fail", "not certified", "not judged"
+]
+
+TERMINAL: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "interrupted"})
