@@ -43,6 +43,7 @@ class Attempt:
         self._memory_bytes = claimed.memory_bytes or int(MEMORY_FRACTION * memory_limit_bytes())
         self._phase: str = "build"
         self._asked: str | None = None  # the phase it waits for
+        self._has_spoken = False  # it has sent its result or its error
         self._used_s = 0.0  # waiting does not count
         self._next_memory_poll = 0.0
         self._last_lines: deque[str] = deque(maxlen=100)
@@ -78,12 +79,12 @@ class Attempt:
             now = time.monotonic()
             self._used_s += 0.0 if self._asked else now - last
             last = now
-            if self.parts is not None or self.failure is not None:
+            if self._has_spoken:
                 said_at = said_at or now
                 if now - said_at > GRACE_S:
                     return
                 continue
-            self.failure = self._told_to_stop() or self._over_a_limit(child, now)
+            self.failure = self.failure or self._told_to_stop() or self._over_a_limit(child, now)
             if self.failure:
                 return
 
@@ -102,16 +103,16 @@ class Attempt:
             self._hear(child, 0.05)
 
     def _take(self, message: dict[str, Any]) -> None:
-        if self.parts is not None or self.failure is not None:
+        if self._has_spoken or self.failure is not None:
             return  # it has had its last word
         if "ask" in message:
             self._asked = str(message["ask"])
             if self._asked not in PHASES:
                 self.failure = Failure(reason="error", message=f"the worker asked for a phase {self._asked!r}")
         elif "result" in message:
-            self.parts = message["result"]
+            self.parts, self._has_spoken = message["result"], True
         elif "error" in message:
-            self.failure = _failure(message["error"])
+            self.failure, self._has_spoken = _failure(message["error"]), True
         else:
             phase, progress, text = message.get("phase"), message.get("progress"), message.get("message")
             real = isinstance(progress, (int, float)) and math.isfinite(progress)
