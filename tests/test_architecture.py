@@ -29,12 +29,13 @@ ALLOWED = {
     "engine.forest": INNERMOST,
     "engine.graph": INNERMOST,
     "engine.plugin": INNERMOST,
-    "engine.formats": INNERMOST | {"engine.plugin", "engine.forest", "engine.graph"},
+    "engine.sandbox": INNERMOST,
+    "engine.formats": INNERMOST | {"engine.plugin", "engine.forest", "engine.graph", "engine.sandbox"},
     "engine.quantisation": INNERMOST | {"engine.plugin", "engine.forest", "engine.graph", "engine.environment"},
     "engine.pruning": INNERMOST | {"engine.plugin", "engine.forest", "engine.graph", "engine.environment"},
     "engine.export": INNERMOST | {"engine.plugin", "engine.forest", "engine.graph", "engine.environment"},
     "engine.runtimes": INNERMOST | {"engine.plugin", "engine.forest", "engine.graph", "engine.environment"},
-    "engine.data": INNERMOST | {"engine.plugin"},
+    "engine.data": INNERMOST | {"engine.plugin", "engine.sandbox"},
 }
 
 

@@ -20,7 +20,7 @@ def _digest(*parts: str | bytes) -> str:
 
 def _code() -> str:
     files = [*(_ROOT / "engine" / "jobs").glob("*.py"), *(_ROOT / "storage").rglob("*.py")]
-    files += [_ROOT / "engine" / name for name in ("records.py", "errors.py")]
+    files += [*(_ROOT / "engine" / "records").glob("*.py"), _ROOT / "engine" / "errors.py"]
     return _digest(*(path.read_bytes() for path in sorted(files)))
 
 
