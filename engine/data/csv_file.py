@@ -189,6 +189,8 @@ def _stored(kind: ColumnKind, survey: Survey) -> str:
 
 def _store(cells: pa.StringArray, kind: ColumnKind, dtype: str, decimal: str) -> pa.Array:
     if dtype == "string":
+        if decimal == "," and kind == "number":
+            cells = pc.replace_substring(cells, ",", ".", max_replacements=1)
         return pc.if_else(pc.equal(cells, ""), None, cells)
     return to_numbers(cells, kind, decimal)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from engine.errors import BadData
 
 MAX_COLUMNS = 10_000
@@ -66,8 +68,4 @@ def check_columns(names: list[str]) -> None:
 
 def looks_numeric(text: str) -> bool:
     """True when a cell reads as one number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text, re.ASCII) is not None
