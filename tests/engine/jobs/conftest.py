@@ -22,8 +22,8 @@ def surroundings(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def url(tmp_path):
-    return history.new_database("sqlite", tmp_path)
+def url(request, tmp_path):
+    return history.new_database(getattr(request, "param", "sqlite"), tmp_path)
 
 
 @pytest.fixture

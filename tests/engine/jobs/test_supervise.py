@@ -287,6 +287,28 @@ def test_a_database_that_is_away_for_a_while_loses_nothing(url, home, tmp_path, 
     ledger.close()
 
 
+@pytest.mark.postgres
+def test_a_server_that_goes_down_and_comes_back_loses_nothing(home, tmp_path):
+    programs = history.programs()
+    if programs is None:
+        pytest.skip("not run: no PostgreSQL server")
+    server = history.Server(programs)
+    server.start()
+    ledger = Ledger.open(f"{server.url}/postgres", home)
+    try:
+        bench = Bench(ledger, history.add_study(ledger), tmp_path)
+        experiment_id, thread = bench.start("steps", n=8)
+        until(lambda: ledger.queue.state(experiment_id).message)
+        server.stop()
+        time.sleep(2.5)  # the child ends meanwhile
+        server.start()
+        thread.join(30)
+        assert ledger.experiment(experiment_id).status == "succeeded"
+    finally:
+        ledger.close()
+        server.remove()
+
+
 # ---------------------------------------------------------------- death of the supervisor
 def test_the_process_dies_with_its_supervisor(bench, tmp_path):
     path = tmp_path / "pids"
