@@ -8,10 +8,21 @@ from engine.records.base import Record
 from engine.records.evaluation import EvalSetInfo, SliceInfo
 from engine.records.experiment import Annotation, Experiment, ExperimentSpec, Failure, JobState
 from engine.records.models import Choice, Manifest, Recipe, Signature, Step, TensorSpec
-from engine.records.results import Agreement, Comparison, FileRef, Interval, Measurement, QualityReport, SliceQuality
+from engine.records.operators import OperatorCost, OperatorProfile
+from engine.records.results import (
+    Agreement,
+    Comparison,
+    FileRef,
+    Interval,
+    Measurement,
+    QualityReport,
+    RowSpread,
+    SliceQuality,
+)
 from engine.records.study import Band, Goal, Promise, Study, Workload
 from engine.records.words import (
     TERMINAL,
+    Clock,
     Metric,
     OutputKind,
     Preset,
@@ -29,6 +40,7 @@ __all__ = [
     "Annotation",
     "Band",
     "Choice",
+    "Clock",
     "Comparison",
     "EvalSetInfo",
     "Experiment",
@@ -41,6 +53,8 @@ __all__ = [
     "Manifest",
     "Measurement",
     "Metric",
+    "OperatorCost",
+    "OperatorProfile",
     "OutputKind",
     "Preset",
     "Promise",
@@ -49,6 +63,7 @@ __all__ = [
     "Recipe",
     "Record",
     "Role",
+    "RowSpread",
     "Signature",
     "SliceInfo",
     "SliceQuality",

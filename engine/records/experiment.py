@@ -9,6 +9,7 @@ from pydantic import Field
 
 from engine.records.base import Record
 from engine.records.models import Choice, Manifest, Recipe
+from engine.records.operators import OperatorProfile
 from engine.records.results import Comparison, Measurement, QualityReport
 from engine.records.study import Workload
 from engine.records.words import Preset, Status
@@ -52,6 +53,8 @@ class Experiment(Record):
         None, description="Baseline only: smallest power of two up to 128 within 5 % of the best items/s."
     )
     comparisons: tuple[Comparison, ...] = ()
+    operators: OperatorProfile | None = None
+    compressed_bytes: int | None = Field(None, description="The payload after zstd: what travels to a replica.")
     quality: QualityReport | None = None
     error: Failure | None = None
     retry_of: str | None = None

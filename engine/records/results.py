@@ -7,7 +7,7 @@ from pydantic import Field
 from engine.records.base import Record
 from engine.records.models import Choice
 from engine.records.study import Workload
-from engine.records.words import Metric, QualityVerdict, SpeedVerdict, SplitName
+from engine.records.words import Clock, Metric, QualityVerdict, SpeedVerdict, SplitName
 
 
 class FileRef(Record):
@@ -26,6 +26,14 @@ class Interval(Record):
     high: float | None = None
 
 
+class RowSpread(Record):
+    """How much the time of a call depends on its rows: found in one half of the process pairs, taken from the other."""
+
+    n_blocks: int = Field(description="Blocks of rows, one per call, that were timed in both halves.")
+    slowest: float = Field(description="Median time of the slowest 5 % of blocks / of all blocks.")
+    fastest: float = Field(description="Median time of the fastest 5 % of blocks / of all blocks.")
+
+
 class Measurement(Record):
     """One arm of one workload, timed beside the other arm. Percentiles are None below their sample floor."""
 
@@ -39,13 +47,24 @@ class Measurement(Record):
     p50_ms: Interval
     p95_ms: Interval | None
     p99_ms: Interval | None
+    p99_cpu_ms: Interval | None = Field(
+        None, description="p99 of the processor time of a call: without waiting for the scheduler. One thread only."
+    )
     items_per_s: float
+    items_per_s_interval: Interval | None = Field(None, description="Its geometric mean over pairs, t interval.")
     cold_start_ms: float = Field(description="The first call of a fresh process.")
     load_ms: float
     peak_bytes: int
     prepare_ms: float = Field(description="Median time to make the arrays of one call.")
     model_ms: float
     post_ms: float = Field(description="Median time to turn outputs into scores.")
+    floor_ms: float | None = Field(None, description="Median call of a model that does nothing: what we add ourselves.")
+    row_spread: RowSpread | None = None
+    cpu_utilisation: float | None = Field(
+        None, description="Processor time / wall time while timed; 1.0 is one core fully used."
+    )
+    accelerator_utilisation: float | None = Field(None, description="None: the model did not run on an accelerator.")
+    accelerator_peak_bytes: int | None = None
     flags: tuple[str, ...] = Field((), description="Why the figures may be contaminated.")
 
 
@@ -54,6 +73,7 @@ class Comparison(Record):
 
     workload: Workload
     quantile: float | None = Field(description="0.5, 0.95 or 0.99; None: the mean call, which cost follows.")
+    clock: Clock = Field("wall", description="cpu: processor time, for a tail that the machine's scheduler made.")
     ratio: float
     low: float
     high: float

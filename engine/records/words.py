@@ -11,6 +11,7 @@ SplitName = Literal["train", "calibration", "selection", "certification"]
 Metric = Literal["roc_auc", "accuracy", "rmse", "ndcg_at_10", "retrieval_agreement"]
 Preset = Literal["quick", "standard", "strict"]
 Status = Literal["queued", "running", "succeeded", "failed", "cancelled", "interrupted"]
+Clock = Literal["wall", "cpu"]
 SpeedVerdict = Literal["faster", "slower", "no difference", "cannot tell"]
 QualityVerdict = Literal[
     "within band", "outside", "too few rows", "exact", "pass", "fail", "not certified", "not judged"
