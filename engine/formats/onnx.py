@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.errors import BadModel
 from engine.formats.archive import is_zip, open_archive
-from engine.formats.onnx_check import DAMAGED, MAX_BYTES, check_model, read_model
+from engine.formats.onnx_check import MAX_BYTES, check_model, read_model
 from engine.formats.onnx_describe import describe_model
 from engine.formats.onnx_external import copy_from_archive, copy_from_files, locations
 from engine.formats.onnx_versions import check_versions
@@ -57,17 +57,11 @@ def _take_archive(path: Path, out: Path) -> None:
 
 
 def _needed(path: Path) -> dict[str, int]:
-    try:
-        model = read_model(path)
-        check_versions(model)
-        return locations(check_model(model))
-    except UnicodeDecodeError as error:
-        raise BadModel(DAMAGED.format("a name is no text")) from error
+    model = read_model(path)
+    check_versions(model)
+    return locations(check_model(model))
 
 
 def describe(folder: Path) -> dict[str, Any]:
     """Manifest fields of the model in `folder`."""
-    try:
-        return describe_model(read_model(folder / FILE))
-    except UnicodeDecodeError as error:
-        raise BadModel(DAMAGED.format("a name is no text")) from error
+    return describe_model(read_model(folder / FILE))

@@ -51,6 +51,7 @@ def read_model(path: Path) -> Any:
 
 def check_model(model: Any) -> list[Any]:
     """Walk everything in the model; returns the tensors whose numbers lie in other files. Raises BadModel."""
+    _check_text(model)
     external: list[Any] = []
     for tensor in _tensors(model):
         if tensor.data_location == tensor.EXTERNAL:
@@ -72,6 +73,18 @@ def check_model(model: Any) -> list[Any]:
     if not model.graph.output:
         raise BadModel("the ONNX model has no output; export it again with at least one")
     return external
+
+
+def _check_text(message: Any) -> None:
+    """Every text is UTF-8: protobuf hands out anything else as bytes."""
+    for descriptor, value in message.ListFields():
+        if descriptor.type == descriptor.TYPE_MESSAGE:
+            for inner in value if descriptor.is_repeated else (value,):
+                _check_text(inner)
+        elif descriptor.type == descriptor.TYPE_STRING:
+            for text in value if descriptor.is_repeated else (value,):
+                if not isinstance(text, str):
+                    raise BadModel(DAMAGED.format(f"{descriptor.name} is no text"))
 
 
 # ---------------------------------------------------------------- walking

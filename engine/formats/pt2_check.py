@@ -121,10 +121,11 @@ def _claimed_items(tensor: str, meta: dict[str, Any]) -> int:
 
 
 def _numbers(tensor: str, values: Any) -> list[int]:
-    found = [next(iter(v.values())) if type(v) is dict and set(v) == {"as_int"} else None for v in values or ()]
-    if type(values) is not list or not all(type(n) is int and 0 <= n < 1 << 48 for n in found):
+    entries = values if type(values) is list else [None]
+    found = [entry["as_int"] if type(entry) is dict and set(entry) == {"as_int"} else None for entry in entries]
+    if not all(type(number) is int and 0 <= number < 1 << 48 for number in found):
         raise refuse(f"the tensor {tensor} with sizes that are no numbers")
-    return found  # type: ignore[return-value]
+    return [int(number) for number in found if number is not None]
 
 
 def write_pt2(parts: Parts, source: Path, target: Path, root: str = "model") -> None:

@@ -35,7 +35,8 @@ _CONTAINERS = frozenset({None, "builtins.tuple", "builtins.list", "builtins.dict
 
 def refuse(what: str) -> BadModel:
     """The error of everything the allow-list does not know."""
-    return BadModel(f"refused: the .pt2 holds {what}; save the model again with torch.export.save")
+    shown = "".join(character if character.isprintable() else "?" for character in what)
+    return BadModel(f"refused: the .pt2 holds {shown}; save the model again with torch.export.save")
 
 
 def strict_json(data: bytes, what: str) -> Any:

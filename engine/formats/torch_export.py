@@ -36,14 +36,24 @@ def recognises(head: bytes, path: Path) -> bool:
 def take(path: Path, out: Path) -> None:
     """Check the archive and write a clean one as out/model.pt2. Raises BadModel."""
     parts = check_pt2(path)
-    _signature(parts)
+    _facts(parts)
     write_pt2(parts, path, out / FILE)
 
 
 def describe(folder: Path) -> dict[str, Any]:
     """Manifest fields of the model in `folder`."""
-    parts = check_pt2(folder / FILE)
-    signature = _signature(parts)
+    return _facts(check_pt2(folder / FILE))
+
+
+def _facts(parts: Parts) -> dict[str, Any]:
+    try:
+        return _read_facts(parts)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        raise refuse(f"a program whose signature cannot be read ({type(error).__name__})") from error
+
+
+def _read_facts(parts: Parts) -> dict[str, Any]:
+    signature = _read_signature(parts)
     trained = [entry["tensor_meta"] for entry in parts.weights["config"].values() if entry["is_param"]]
     return {
         "format": "torch_export",
@@ -82,13 +92,6 @@ def _shape(sizes: list[Any], batch: str | None) -> tuple[int | str, ...]:
         name = value if kind == "as_int" else readable_size(value["expr_str"])
         shape.append("batch" if name == batch else name)
     return tuple(shape)
-
-
-def _signature(parts: Parts) -> Signature:
-    try:
-        return _read_signature(parts)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        raise refuse(f"a program whose signature cannot be read ({type(error).__name__})") from error
 
 
 def _read_signature(parts: Parts) -> Signature:
