@@ -34,13 +34,17 @@ def final_format(recipe: Recipe, source_format: str) -> str:
 
 
 def normalised(recipe: Recipe) -> Recipe:
-    """The same recipe with every parameter spelled out, so that equal chains have equal fingerprints."""
-    return Recipe(
-        steps=tuple(
-            Step(lever=step.lever, params=make(levers(), step.lever, step.params).model_dump(mode="json"))
-            for step in recipe.steps
-        )
-    )
+    """The same recipe with checked parameters and without those at their default: equal chains are equal records.
+
+    What a default was is kept with the result, in the step of its manifest.
+    """
+    return Recipe(steps=tuple(Step(lever=step.lever, params=_own_params(step)) for step in recipe.steps))
+
+
+def _own_params(step: Step) -> dict[str, Any]:
+    lever = make(levers(), step.lever, step.params)
+    defaults = type(lever)().model_dump(mode="json")
+    return {name: value for name, value in lever.model_dump(mode="json").items() if value != defaults[name]}
 
 
 def why_not(recipe: Recipe, manifest: Manifest, machine: Mapping[str, Any]) -> str | None:

@@ -17,6 +17,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import to_jsonable_python
+
 from engine.errors import Contained, WhetstoneError
 from engine.experiment import run
 from engine.records import ExperimentSpec, Study
@@ -58,14 +60,7 @@ def main(fd_in: int, fd_out: int) -> int:
             traceback.print_exc()
             send({"error": {"reason": "error", "message": f"{type(error).__name__}: {error}"}})
             return 1
-        send(
-            {
-                "result": {
-                    name: value.model_dump(mode="json") if hasattr(value, "model_dump") else value
-                    for name, value in result.items()
-                }
-            }
-        )
+        send({"result": to_jsonable_python(result)})
     return 0
 
 

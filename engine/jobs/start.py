@@ -10,13 +10,13 @@ from engine.errors import DoesNotFit, InvalidRequest, NotFound
 from engine.jobs.submit import submit
 from engine.plugin import make, reference_runtime, runtimes
 from engine.recipe import final_format, normalised, why_not
-from engine.records import Choice, Experiment, ExperimentSpec, Manifest, Preset, Recipe, Step, Study, Workload
+from engine.records import Choice, Experiment, ExperimentSpec, Manifest, Preset, Recipe, Status, Step, Study, Workload
 from engine.study import StudyRequest, create
 from engine.workspace import Workspace
 from storage.ledger import Ledger
 
 PLAIN_EXPORT = Recipe(steps=(Step(lever="export.torch_to_onnx"),))
-ALIVE = ("queued", "running", "succeeded")
+ALIVE: tuple[Status, ...] = ("queued", "running", "succeeded")
 MAX_BATCHES = 12
 
 
