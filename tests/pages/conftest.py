@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
-from histories import add_run, make_study
+from page_history import add_run, make_study
 from streamlit.testing.v1 import AppTest
 
 from engine.records import Recipe, Step

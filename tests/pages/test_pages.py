@@ -1,7 +1,7 @@
 """Every page runs on an empty and on a filled history, and says the right things."""
 
 import pytest
-from histories import HOSTILE, add_run, make_study
+from page_history import HOSTILE, add_run, make_study
 
 from engine.jobs import submit as jobs
 from engine.records import Annotation, Recipe, Step

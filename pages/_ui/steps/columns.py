@@ -7,6 +7,7 @@ from typing import get_args
 import pandas as pd
 import streamlit as st
 
+from engine.data.choices import DataChoices
 from engine.data.profile import ColumnProfile, TableProfile
 from engine.data.roles import guess_roles
 from engine.errors import WhetstoneError
@@ -75,7 +76,8 @@ def columns_editor(state: Brought) -> None:
     assert state.model is not None
     assert state.profile is not None
     assert state.table_id is not None
-    guessed = guess_roles(state.profile, state.model.signature)
+    others = DataChoices(**{name: value for name, value in state.said.items() if name != "roles"})
+    guessed = guess_roles(state.profile, state.model.signature, choices=others)
     said: dict[str, Role] = state.said.get("roles", {})
     key = f"ns-roles-{state.table_id[:12]}"
     if key not in st.session_state:  # first drawn, or drawn again after another step: start from what was said

@@ -7,13 +7,12 @@ from collections import Counter
 import streamlit as st
 
 from engine.records import EvalSetInfo, Study, TensorSpec
-from pages._ui.parts import badge, card_title, md_badge
+from pages._ui.parts import badge, card_title
 from pages._ui.steps.answers import KINDS
 from pages._ui.steps.model import TASKS
 from pages._ui.steps.state import Brought
 from pages._ui.text import plain
 
-FEW_ROWS = 3000
 SPLITS = {
     "train": "for levers that learn",
     "calibration": "of these, to set number ranges",
@@ -33,11 +32,6 @@ def match_card(state: Brought) -> None:
             st.caption("Slices: " + _slices(info))
         for note in info.notes:
             st.caption(f":material/info: {plain(note, 300)}")
-        if info.n_rows < FEW_ROWS:
-            st.markdown(
-                f"{md_badge('Too few rows', f'{info.n_rows:,} rows')} Below {FEW_ROWS:,} rows a loss of one point can "
-                "rarely be told from chance: expect “too few rows” as a verdict, above all for slices."
-            )
 
 
 def _facts(study: Study, info: EvalSetInfo) -> dict[str, str]:

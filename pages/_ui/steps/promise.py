@@ -6,9 +6,10 @@ from typing import Final
 
 import streamlit as st
 
+from engine.data.capability import capability
 from engine.errors import WhetstoneError
 from engine.jobs.start import create_study
-from engine.records import Goal, Study, Workload
+from engine.records import EvalSetInfo, Goal, Study, Workload
 from engine.settings import settings
 from engine.study import StudyRequest, Terms, checked
 from pages._ui import loaders
@@ -44,7 +45,7 @@ def promise_step(state: Brought) -> None:
             key="ns-name",
             persist_state=KEEP,
         )
-        fields = {**_band(state.checked[1]), **_work(state)}
+        fields = {**_band(state.checked[1], state.checked[2]), **_work(state)}
         st.caption(
             "The promise cannot be changed once the first measurement has started. To change it, make a new study."
         )
@@ -55,7 +56,7 @@ def promise_step(state: Brought) -> None:
         _start(state, name, fields)
 
 
-def _band(study: Study) -> dict[str, object]:
+def _band(study: Study, info: EvalSetInfo) -> dict[str, object]:
     band = study.promise.band
     unit = drop_unit(band)
     with st.grid(2, min_column_width=200):
@@ -78,6 +79,8 @@ def _band(study: Study) -> dict[str, object]:
         )  # fmt: skip
     judged = ", ".join(plain(column, 40) for column in band.slices) or "none; mark slice columns in the data step"
     st.caption(f"Judged by {METRICS[band.metric]}. Slices: {judged}.")
+    if not band.relative:
+        st.caption(f":material/info: {plain(capability(info.splits.get('certification', 0), overall / 100), 400)}.")
     return {"goal": {"kind": kind, "factor": factor}, "max_drop": overall / 100, "slice_max_drop": each / 100}
 
 
