@@ -74,15 +74,16 @@ def _guess_task(found: LabelValues | None, width: int | None) -> Task:
             "no label column was found; name it (--label COLUMN), or choose the task other (--task other) for "
             "agreement with the original and timing alone"
         )
-    n_values = len(found.texts)
+    n_values = len(found.texts) - len(found.words)
+    countable = found.numbers is None or (found.whole and n_values > 0)
     if width is not None and width > 1:
         return "binary" if width == 2 else "multiclass"
+    if countable and n_values <= 2:
+        return "binary"
     if width == 1:
-        return "binary" if n_values <= 2 and (not found.numeric or found.whole) else "regression"
-    if not found.numeric or (found.whole and 0 < n_values <= 2):
-        return "binary" if n_values <= 2 else "multiclass"
-    counted = found.whole and found.texts == tuple(map(str, range(n_values)))
-    return "multiclass" if counted and n_values <= 100 else "regression"
+        return "regression"
+    counted = found.texts == tuple(map(str, range(n_values)))
+    return "multiclass" if found.numbers is None or (counted and 0 < n_values <= 100) else "regression"
 
 
 def _classes(found: LabelValues, task: Task, width: int | None, signature: Signature, choices: DataChoices) -> Labels:

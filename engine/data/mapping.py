@@ -153,21 +153,7 @@ def _from_pool(
         ]
         return plans
     free = [c.name for c in profile.columns if roles[c.name] == "feature" and c.name not in used and c.kind != "array"]
-    picked: dict[str, list[str]] = {}
-    for spec in pool:
-        own = [name for name in free if name.startswith(spec.name) and len(pool) > 1]
-        if own and spec.shape[1] in (len(own), str(spec.shape[1])):
-            picked[spec.name] = own
-            free = [name for name in free if name not in own]
-    waiting = [spec for spec in pool if spec.name not in picked]
-    if len(waiting) == 1:
-        picked[waiting[0].name] = free
-    elif waiting:
-        listing = ", ".join(f"{spec.name} takes {spec.shape[1]}" for spec in waiting)
-        raise Mismatch(
-            f"the model does not name its columns ({listing}; left in the file: {names_text(free) or 'none'}); "
-            "give all feature columns in the order of the inputs (--features a,b,…)"
-        )
+    picked = _pick(pool, free)
     plans = {}
     for spec in pool:
         names = tuple(picked[spec.name])
@@ -180,6 +166,26 @@ def _from_pool(
         notes.append(f"Input {spec.name}: columns in the order of the file: {names_text(names, 30)}")
         plans[spec.name] = InputPlan(spec, names, whole=False)
     return plans
+
+
+def _pick(pool: list[TensorSpec], free: list[str]) -> dict[str, list[str]]:
+    """Columns for each input: those that begin with its name, where their number fits; one input may take the rest."""
+    picked: dict[str, list[str]] = {}
+    for spec in pool:
+        own = [name for name in free if name.startswith(spec.name)]
+        if own and (spec.shape[1] == len(own) or (isinstance(spec.shape[1], str) and len(pool) > 1)):
+            picked[spec.name] = own
+            free = [name for name in free if name not in own]
+    waiting = [spec for spec in pool if spec.name not in picked]
+    if len(waiting) == 1:
+        picked[waiting[0].name] = free
+    elif waiting:
+        listing = ", ".join(f"{spec.name} takes {spec.shape[1]}" for spec in waiting)
+        raise Mismatch(
+            f"the model does not name its columns ({listing}; left in the file: {names_text(free) or 'none'}); "
+            "give all feature columns in the order of the inputs (--features a,b,…)"
+        )
+    return picked
 
 
 def _in_order(
@@ -229,7 +235,7 @@ def _no_column(spec: TensorSpec, profile: TableProfile) -> str:
     shape = "×".join(map(str, spec.shape[1:])) or "one value"
     how = f"call the column {spec.name!r}"
     if len(spec.shape) > 1:
-        how = f"call the array {spec.name!r} (NPZ, or a list column of a Parquet file)"
+        how = f"call the array {spec.name!r} (NPZ, or a list column of a Parquet file), or confirm one: --features NAME"
     return (
         f"input {spec.name} ({spec.dtype}, {shape} per row) has no column of its name; "
         f"the file has {names_text(profile.names)}. To bring it, {how}"

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from engine.data.profile import TableProfile
+from engine.data.arrow_types import stored_as
+from engine.data.bind import bind
+from engine.data.choices import DataChoices
+from engine.data.profile import ColumnProfile, TableProfile
 from engine.data.read import read
-from engine.records import Signature, TensorSpec
+from engine.data.statistics import ColumnStatistics
+from engine.data.stored import load_rows, load_split
+from engine.data.table import open_table
+from engine.records import EvalSetInfo, Signature, TensorSpec
 
 
 class Silent:
@@ -86,3 +96,89 @@ def save_npz(tmp_path):
         return Path(path)
 
     return call
+
+
+@pytest.fixture
+def columns():
+    """columns(name=values, …) -> the profile of a table with those columns."""
+
+    def make(**given):
+        found = []
+        for at, (name, values) in enumerate(given.items()):
+            array = values if isinstance(values, pa.Array) else pa.array(values)
+            stored = stored_as(name, array.type)
+            if stored.kind == "array":
+                shape = np.array(array.to_pylist()).shape[1:]
+                found.append(ColumnProfile(name=name, position=at, kind="array", dtype=stored.dtype, shape=shape))
+                continue
+            statistics = ColumnStatistics(at, name, stored.kind, stored.dtype)
+            statistics.add(array)
+            found.append(statistics.profile())
+        return TableProfile(format="parquet", n_rows=len(next(iter(given.values()))), columns=tuple(found))
+
+    return make
+
+
+@pytest.fixture
+def store(tmp_path_factory):
+    """store(name=values, …) -> an open Table with those columns."""
+
+    def make(**given):
+        path = tmp_path_factory.mktemp("file") / "table.parquet"
+        pq.write_table(pa.table(given), path)
+        out = tmp_path_factory.mktemp("table")
+        read({"path": str(path), "out": str(out)}, Silent())
+        return open_table(out)
+
+    return make
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What binding left behind."""
+
+    folder: Path
+    info: EvalSetInfo
+    signature: Signature
+
+    def split(self, name):
+        return load_split(self.folder, name)
+
+    def rows(self, name):
+        return load_rows(self.folder, name)
+
+    def all_labels(self):
+        return np.concatenate([self.split(name).labels for name in ("train", "selection", "certification")])
+
+
+@pytest.fixture
+def bind_table(tmp_path_factory):
+    """bind_table(table folder, signature, train_table=None, seed=0, **choices) -> Bound."""
+
+    def call(folder, signature, train_table=None, seed=0, **choices):
+        out = tmp_path_factory.mktemp("evalset")
+        request = {
+            "table": str(folder),
+            "train_table": str(train_table) if train_table else None,
+            "signature": signature.model_dump(mode="json"),
+            "choices": DataChoices(**choices).model_dump(mode="json"),
+            "seed": seed,
+            "out": str(out),
+        }
+        answer = bind(request, Silent())
+        assert json.loads(json.dumps(answer)) == answer
+        return Bound(out, EvalSetInfo.model_validate(answer["info"]), Signature.model_validate(answer["signature"]))
+
+    return call
+
+
+@pytest.fixture
+def bind_file(read_file, bind_table):
+    """bind_file(path of a data file, signature, **choices) -> Bound."""
+    return lambda path, signature, **choices: bind_table(read_file(path)[0], signature, **choices)
+
+
+@pytest.fixture
+def bind_columns(store, bind_table):
+    """bind_columns({name: values}, signature, **choices) -> Bound."""
+    return lambda given, signature, **choices: bind_table(store(**given).folder, signature, **choices)
