@@ -1,24 +1,27 @@
 """The nouns of the project: frozen, JSON-safe, free of heavy imports. Read this room first.
 
 A study (study.py) joins a model (models.py) with an evaluation set (evaluation.py) and a promise; its experiments
-(experiment.py) hold results (results.py). The vocabularies are in words.py.
+(experiment.py) hold times (results.py) and quality (quality.py); a certificate (certificate.py) is the last word on one
+of them. The vocabularies are in words.py, the facts about metrics in metrics.py.
 """
 
 from engine.records.base import Record
+from engine.records.certificate import Certificate, Hashes
 from engine.records.evaluation import EvalSetInfo, SliceInfo
 from engine.records.experiment import Annotation, Experiment, ExperimentSpec, Failure, JobState
+from engine.records.metrics import METRICS, MetricFacts
 from engine.records.models import Choice, Manifest, Recipe, Signature, Step, TensorSpec
 from engine.records.operators import OperatorCost, OperatorProfile
-from engine.records.results import (
+from engine.records.quality import (
     Agreement,
-    Comparison,
-    FileRef,
-    Interval,
-    Measurement,
+    Calibration,
+    ClassFigure,
+    FoundSlice,
+    MetricFigure,
     QualityReport,
-    RowSpread,
     SliceQuality,
 )
+from engine.records.results import Comparison, FileRef, Interval, Measurement, RowSpread
 from engine.records.study import Band, Goal, Promise, Study, Workload
 from engine.records.words import (
     TERMINAL,
@@ -35,11 +38,15 @@ from engine.records.words import (
 )
 
 __all__ = [
+    "METRICS",
     "TERMINAL",
     "Agreement",
     "Annotation",
     "Band",
+    "Calibration",
+    "Certificate",
     "Choice",
+    "ClassFigure",
     "Clock",
     "Comparison",
     "EvalSetInfo",
@@ -47,12 +54,16 @@ __all__ = [
     "ExperimentSpec",
     "Failure",
     "FileRef",
+    "FoundSlice",
     "Goal",
+    "Hashes",
     "Interval",
     "JobState",
     "Manifest",
     "Measurement",
     "Metric",
+    "MetricFacts",
+    "MetricFigure",
     "OperatorCost",
     "OperatorProfile",
     "OutputKind",

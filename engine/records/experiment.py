@@ -10,7 +10,8 @@ from pydantic import Field
 from engine.records.base import Record
 from engine.records.models import Choice, Manifest, Recipe
 from engine.records.operators import OperatorProfile
-from engine.records.results import Comparison, Measurement, QualityReport
+from engine.records.quality import QualityReport
+from engine.records.results import Comparison, Measurement
 from engine.records.study import Workload
 from engine.records.words import Preset, Status
 

@@ -1,4 +1,4 @@
-"""What a run finds out: times, comparisons, quality."""
+"""What a run finds out about time: measurements and comparisons."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pydantic import Field
 from engine.records.base import Record
 from engine.records.models import Choice
 from engine.records.study import Workload
-from engine.records.words import Clock, Metric, QualityVerdict, SpeedVerdict, SplitName
+from engine.records.words import Clock, SpeedVerdict
 
 
 class FileRef(Record):
@@ -27,9 +27,9 @@ class Interval(Record):
 
 
 class RowSpread(Record):
-    """How much the time of a call depends on its rows: found in one half of the process pairs, taken from the other."""
+    """How much the time of a call depends on its rows: picked by all process pairs but one, taken from that one."""
 
-    n_blocks: int = Field(description="Blocks of rows, one per call, that were timed in both halves.")
+    n_blocks: int = Field(description="Blocks of rows, one per call, that were timed in every pair.")
     slowest: float = Field(description="Median time of the slowest 5 % of blocks / of all blocks.")
     fastest: float = Field(description="Median time of the fastest 5 % of blocks / of all blocks.")
 
@@ -80,45 +80,3 @@ class Comparison(Record):
     verdict: SpeedVerdict
     n_pairs: int
     pairs_needed: int | None = Field(None, description="With 'cannot tell': pairs that would probably decide.")
-
-
-class SliceQuality(Record):
-    """The metric on one slice. Missing values carry a reason."""
-
-    column: str
-    value: str
-    n_rows: int
-    baseline: float | None
-    candidate: float | None
-    drop: float | None
-    bound: float | None = Field(None, description="One-sided upper bound of the drop.")
-    verdict: QualityVerdict
-    reason: str | None = None
-
-
-class Agreement(Record):
-    """How far the candidate's outputs are from the original's, on the same rows; needs no label."""
-
-    flip_fraction: float | None = Field(None, description="Rows whose most likely class changed.")
-    max_abs_diff: float | None = Field(description="None where no row has a finite answer.")
-    p99_abs_diff: float | None
-    mean_kl_nats: float | None = None
-    max_kl_nats: float | None = None
-    identical: bool
-
-
-class QualityReport(Record):
-    """Quality of one candidate against the original, same rows, same order."""
-
-    split: SplitName
-    metric: Metric | None
-    relative: bool
-    baseline: float | None
-    candidate: float | None
-    drop: float | None
-    bound: float | None
-    verdict: QualityVerdict
-    reason: str | None = None
-    slices: tuple[SliceQuality, ...] = ()
-    agreement: Agreement
-    n_rows: int

@@ -25,6 +25,7 @@ class Band(Record):
     metric: Metric | None = Field(description="None: no label, agreement and timing only.")
     max_drop: float = Field(0.01, ge=0.0, le=1.0)
     slice_max_drop: float = Field(0.02, ge=0.0, le=1.0)
+    tau: float | None = Field(None, gt=0.0, lt=1.0, description="The quantile of the pinball loss; None: 0.5.")
     relative: bool = Field(False, description="Drops are shares of the baseline instead of absolute.")
     slices: tuple[str, ...] = Field((), description="Slice columns that are judged.")
     alpha: float = Field(0.05, gt=0.0, lt=0.5)

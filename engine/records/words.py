@@ -8,7 +8,10 @@ Task = Literal["binary", "multiclass", "regression", "ranking", "embedding", "ot
 OutputKind = Literal["logits", "probabilities", "value", "raw score", "embedding"]
 Role = Literal["feature", "label", "slice", "group", "id", "weight", "split", "ignored"]
 SplitName = Literal["train", "calibration", "selection", "certification"]
-Metric = Literal["roc_auc", "accuracy", "rmse", "ndcg_at_10", "retrieval_agreement"]
+Metric = Literal[
+    "roc_auc", "pr_auc", "f1", "macro_f1", "accuracy", "log_loss", "brier", "rmse", "mae", "pinball", "ndcg_at_10",
+    "retrieval_agreement",
+]  # fmt: skip
 Preset = Literal["quick", "standard", "strict"]
 Status = Literal["queued", "running", "succeeded", "failed", "cancelled", "interrupted"]
 Clock = Literal["wall", "cpu"]
