@@ -124,14 +124,14 @@ def _time(
     workspace: Workspace,
     tell: Callable[[float, str], None],
 ) -> dict[str, Any]:
-    launch = Launcher(arms, study.signature, evalset, study.workload.threads)
+    launch = Launcher(arms, study.signature, evalset)
     named = {arm: (artefact.manifest.id, runtime) for arm, (artefact, runtime) in arms.items()}
     with workspace.draft() as draft:
         if is_baseline(spec, arms["baseline"][0]):
             alone = measure_alone(launch, spec.workloads, spec.preset, spec.seed, tell)
             return {
                 "measurements": summarise_alone(alone, named, draft, workspace.add_sample),
-                "auto_batch_size": auto_batch(launch, study.signature.fixed_batch),
+                "auto_batch_size": auto_batch(launch, study.workload.threads, study.signature.fixed_batch),
             }
         timings = measure(launch, spec.workloads, spec.preset, spec.seed, tell)
         return summarise(timings, named, draft, workspace.add_sample)

@@ -19,15 +19,15 @@ from engine.sandbox import Child
 
 @dataclass(frozen=True)
 class Launcher:
-    """launch(arm, pair) -> a conversation with a fresh process that holds that arm's model open."""
+    """launch(arm, pair, threads) -> a conversation with a fresh process that holds that arm's model open."""
 
     arms: Mapping[str, tuple[Artefact, Choice]]
     signature: Signature
     evalset: Path
-    threads: int
+    target: str = "engine.children:serve_arm"
 
     @contextmanager
-    def __call__(self, arm: str, pair: int) -> Iterator[Child]:
+    def __call__(self, arm: str, pair: int, threads: int) -> Iterator[Child]:
         """A fresh process for one arm of one pair; ended when the block is left."""
         artefact, runtime = self.arms[arm]
         request: dict[str, Any] = {
@@ -36,14 +36,14 @@ class Launcher:
             "runtime": runtime.model_dump(mode="json"),
             "signature": self.signature.model_dump(mode="json"),
             "evalset": str(self.evalset),
-            "threads": self.threads,
+            "threads": threads,
         }
         with sandbox.conversation(
-            "engine.children:serve_arm",
+            self.target,
             request,
             read=[artefact.folder, self.evalset / "selection"],
-            threads=self.threads,
-            cores=timing_cores(self.threads),
+            threads=threads,
+            cores=timing_cores(threads),
         ) as child:
             yield child
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import resource
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ class Arm:
     ) -> None:
         self._predict = predict
         self._pool = _in_memory(pool)
+        self._n_rows = len(next(iter(self._pool.values())))
         self._post = post
         self._load_ms = load_ms
         self._cold_ms: float | None = None
@@ -43,16 +44,19 @@ class Arm:
     def handle(self, message: dict[str, Any]) -> dict[str, Any]:
         """Answer one message.
 
-        {"do": "hello", "batch": b}                        -> load_ms, cold_start_ms
+        {"do": "hello", "batch": b}                        -> load_ms, cold_start_ms, pool_rows
         {"do": "first", "batch": b}                        -> ns of the first call of this process
         {"do": "warm", "batch": b, "calls": n, "seconds": s, "limit_s": l} -> calls, ns (median of the later half)
-        {"do": "round", "batch": b, "calls": k, "start": row} -> ns [k totals], prepare_ns, model_ns, post_ns (medians),
-                                                              wall_ns, cpu_ns, involuntary (of the whole round)
+        {"do": "round", "batch": b, "calls": k, "start": row, "cpu_each": bool}
+            -> ns [k totals], prepare_ns, model_ns, post_ns (medians), wall_ns, cpu_ns, involuntary (of the whole
+               round), cpu_each_ns [k] of this thread when asked for, else None
+        {"do": "floor", "batch": b, "calls": k}            -> ns (median of calls whose model does nothing)
         {"do": "peak"}                                     -> peak_bytes
         """
         match message["do"]:
             case "hello":
-                return {"load_ms": self._load_ms, "cold_start_ms": self._first_ms(message.get("batch", 1))}
+                cold_ms = self._first_ms(message.get("batch", 1))
+                return {"load_ms": self._load_ms, "cold_start_ms": cold_ms, "pool_rows": self._n_rows}
             case "first":
                 return {"ns": round(self._first_ms(message["batch"]) * 1e6)}
             case "warm":
@@ -60,11 +64,14 @@ class Arm:
                     message["batch"], message["calls"], message["seconds"], message.get("limit_s", float("inf"))
                 )
             case "round":
-                return self._round(message["batch"], message["calls"], message.get("start", self._next_row))
+                start = message.get("start", self._next_row)
+                return self._round(message["batch"], message["calls"], start, message.get("cpu_each", False))
+            case "floor":
+                return self._floor(message["batch"], message["calls"])
             case "peak":
                 return {"peak_bytes": peak_bytes()}
             case unknown:
-                raise ValueError(f"an arm knows hello, first, warm, round and peak, got {unknown!r}")
+                raise ValueError(f"an arm knows hello, first, warm, round, floor and peak, got {unknown!r}")
 
     def _first_ms(self, batch: int) -> float:
         if self._cold_ms is None:
@@ -83,20 +90,21 @@ class Arm:
             if (len(totals) >= n_calls and spent >= seconds) or (len(totals) >= 3 and spent >= limit_s):
                 return {"calls": len(totals), "ns": float(np.median(totals[len(totals) // 2 :]))}
 
-    def _round(self, batch: int, n_calls: int, start: int) -> dict[str, Any]:
+    def _round(self, batch: int, n_calls: int, start: int, cpu_each: bool) -> dict[str, Any]:
         spans = np.empty((n_calls, 3), np.int64)
-        gc.collect()
-        gc.freeze()  # what lives now is never scanned again: later rounds collect only their own litter
-        gc.disable()
-        try:
+        cpu_spans = np.empty(n_calls, np.int64) if cpu_each else None
+        with _no_collection():
             switches = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
             cpu, wall = time.process_time_ns(), time.perf_counter_ns()
             for i in range(n_calls):
-                spans[i] = self._call(start + i * batch, batch)
+                if cpu_spans is None:
+                    spans[i] = self._call(start + i * batch, batch)
+                else:  # outside the wall stopwatch: reading this clock is a system call
+                    before = time.thread_time_ns()
+                    spans[i] = self._call(start + i * batch, batch)
+                    cpu_spans[i] = time.thread_time_ns() - before
             wall, cpu = time.perf_counter_ns() - wall, time.process_time_ns() - cpu
             switches = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - switches
-        finally:
-            gc.enable()
         self._next_row = start + n_calls * batch
         prepare, model, post = np.median(spans, axis=0).tolist()
         return {
@@ -107,22 +115,45 @@ class Arm:
             "wall_ns": wall,
             "cpu_ns": cpu,
             "involuntary": switches,
+            "cpu_each_ns": None if cpu_spans is None else cpu_spans.tolist(),
         }
 
-    def _call(self, start: int, batch: int) -> tuple[int, int, int]:
+    def _floor(self, batch: int, n_calls: int) -> dict[str, Any]:
+        """The same calls with a model that hands out one answer it has kept."""
+        kept = self._predict(self._rows(0, batch))
+        with _no_collection():
+            totals = [sum(self._call(i * batch, batch, lambda inputs: kept)) for i in range(n_calls)]
+        return {"ns": float(np.median(totals))}
+
+    def _rows(self, start: int, batch: int) -> dict[str, np.ndarray]:
+        rows = np.arange(start, start + batch)
+        return {name: values.take(rows, axis=0, mode="wrap") for name, values in self._pool.items()}
+
+    def _call(self, start: int, batch: int, predict: Predict | None = None) -> tuple[int, int, int]:
         """Nanoseconds of prepare, model and post of one call on the rows from `start` on, cycled."""
         clock = time.perf_counter_ns
+        predict = predict or self._predict
         begun = clock()
-        rows = np.arange(start, start + batch)
-        inputs = {name: values.take(rows, axis=0, mode="wrap") for name, values in self._pool.items()}
+        inputs = self._rows(start, batch)
         prepared = clock()
-        outputs = self._predict(inputs)
+        outputs = predict(inputs)
         answered = clock()
         if self._post is not None:
             with suppress(BadInput):  # an answer that is no score costs its time; its worth is judged elsewhere
                 self._post(outputs)
         done = clock()
         return prepared - begun, answered - prepared, done - answered
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    gc.collect()
+    gc.freeze()  # what lives now is never scanned again: later rounds collect only their own litter
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def peak_bytes() -> int:

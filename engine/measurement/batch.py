@@ -13,14 +13,14 @@ SECONDS_PER_SIZE = 0.25
 LONGEST_CALL_S = 1.0
 
 
-def auto_batch(launch: Launch, fixed_batch: int | None = None) -> int:
+def auto_batch(launch: Launch, threads: int = 1, fixed_batch: int | None = None) -> int:
     """Smallest power of two up to 128 whose items/s is within 5 % of the best, on the baseline in one process.
 
     A model with a fixed batch has no choice. A quick look to propose a batch size, not a measurement.
     """
     if fixed_batch is not None:
         return fixed_batch
-    with launch("baseline", 0) as channel:
+    with launch("baseline", 0, threads) as channel:
         return choose(quick_sweep(channel))
 
 

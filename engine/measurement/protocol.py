@@ -22,6 +22,8 @@ from engine.measurement.timings import Round, Served, Stop, Timings
 from engine.records import Preset, Workload
 
 PERCENTILE_FLOORS = ((500, 100), (100, 20))  # calls in all, calls per pair: what p99 and p95 need
+CPU_EACH_NS = 50_000  # below, reading the processor clock at every call would disturb what is timed
+FLOOR_CALLS = 100
 
 
 class Channel(Protocol):
@@ -32,7 +34,14 @@ class Channel(Protocol):
         ...
 
 
-Launch = Callable[[str, int], AbstractContextManager[Channel]]
+class Launch(Protocol):
+    """Starts processes; the launcher pins both arms of a pair to the same cores."""
+
+    def __call__(self, arm: str, pair: int, threads: int) -> AbstractContextManager[Channel]:
+        """A fresh process for that arm, serving with that many threads."""
+        ...
+
+
 Progress = Callable[[float, str], None]
 
 
@@ -45,9 +54,8 @@ def measure(
     *,
     arms: tuple[str, ...] = ("baseline", "variant"),
 ) -> Timings:
-    """Time the arms in fresh process pairs at every workload.
+    """Time the arms in fresh process pairs at every workload; each number of threads has pairs of its own.
 
-    launch(arm, pair) starts a new process for that arm; the launcher pins both arms of a pair to the same core.
     A plan instead of a preset's name is for a self-test. progress(fraction in 0..1, what is being done).
     """
     plan = preset if isinstance(preset, TimingPlan) else PRESETS[preset]
@@ -66,6 +74,7 @@ def measure(
         rounds=tuple(run.rounds),
         processes=tuple(run.processes),
         stops=tuple(run.stops),
+        n_pool_rows=run.n_pool_rows,
     )
 
 
@@ -113,26 +122,37 @@ class _Run:
         self.rounds: list[Round] = []
         self.processes: list[Served] = []
         self.stops: list[Stop] = []
+        self.n_pool_rows = 1
+        self.n_cells = 0
 
     def pair(self, pair: int) -> None:
-        """Start fresh processes in random order, time every workload in random order, read the peaks."""
-        self._progress(pair, 0, 0.0, "starting")
+        """Per number of threads, in random order: fresh processes of both arms."""
+        for threads in self._shuffled(list(dict.fromkeys(one.threads for one in self.workloads))):
+            self._processes(pair, threads, [one for one in self.workloads if one.threads == threads])
+
+    def _processes(self, pair: int, threads: int, workloads: list[Workload]) -> None:
+        """Start the arms in random order, time every workload in random order, read floors and peaks."""
+        self._progress(pair, 0.0, "starting")
         with ExitStack() as stack:
-            channels = {arm: stack.enter_context(self.launch(arm, pair)) for arm in self._shuffled(self.arms)}
-            first = self.workloads[0].batch_size
+            channels = {arm: stack.enter_context(self.launch(arm, pair, threads)) for arm in self._shuffled(self.arms)}
+            first = workloads[0].batch_size
             facts = {arm: channel.ask({"do": "hello", "batch": first}) for arm, channel in channels.items()}
+            self.n_pool_rows = max(fact["pool_rows"] for fact in facts.values())
             n_warm_up: dict[str, dict[Workload, int]] = {arm: {} for arm in self.arms}
-            for position, workload in enumerate(self._shuffled(self.workloads)):
+            for position, workload in enumerate(self._shuffled(workloads)):
                 self._cell(pair, position, workload, channels, n_warm_up)
+                self.n_cells += 1
             for arm, channel in channels.items():
                 self.processes.append(
                     Served(
                         pair=pair,
                         arm=arm,
+                        threads=threads,
                         load_ms=facts[arm]["load_ms"],
                         cold_start_ms=facts[arm]["cold_start_ms"],
                         peak_bytes=channel.ask({"do": "peak"})["peak_bytes"],
                         n_warm_up=n_warm_up[arm],
+                        floor_ns={one: channel.ask(_floor(one))["ns"] for one in workloads},
                     )
                 )
 
@@ -152,21 +172,24 @@ class _Run:
             "seconds": plan.later_warm_up_s if position else plan.warm_up_s,
             "limit_s": plan.warm_up_limit_s,
         }
-        self._progress(pair, position, 0.0, f"warming up, batch {workload.batch_size}")
+        self._progress(pair, 0.0, f"warming up, batch {workload.batch_size}")
         warm = {arm: channels[arm].ask(warm_up) for arm in self._shuffled(self.arms)}
         for arm, answer in warm.items():
             n_warm_up[arm][workload] = answer["calls"]
         probed = [answer["ns"] for answer in warm.values()]
-        n_calls = calls_per_round(max(probed), sum(probed), plan)
+        question: dict[str, Any] = {
+            "do": "round",
+            "batch": workload.batch_size,
+            "calls": calls_per_round(max(probed), sum(probed), plan),
+            "cpu_each": workload.threads == 1 and min(probed) >= CPU_EACH_NS,
+        }
         begun = time.perf_counter()
         for number in range(plan.n_rounds):
-            self._progress(pair, position, number / plan.n_rounds, f"batch {workload.batch_size}")
-            start = number * n_calls * workload.batch_size  # the same rows in both arms
+            self._progress(pair, number / plan.n_rounds, f"batch {workload.batch_size}")
+            start = number * question["calls"] * workload.batch_size  # the same rows in both arms
             for arm in self._shuffled(self.arms):
-                answer = channels[arm].ask(
-                    {"do": "round", "batch": workload.batch_size, "calls": n_calls, "start": start}
-                )
-                self.rounds.append(_round(pair, arm, workload, number, answer))
+                answer = channels[arm].ask(question | {"start": start})
+                self.rounds.append(_round(pair, arm, workload, number, start, answer))
             if time.perf_counter() - begun > plan.cell_s and number + 1 < plan.n_rounds:
                 self.stops.append(Stop(pair=pair, workload=workload, n_rounds=number + 1))
                 return
@@ -174,12 +197,17 @@ class _Run:
     def _shuffled(self, items: Sequence[Any]) -> list[Any]:
         return [items[i] for i in self.rng.permutation(len(items))]
 
-    def _progress(self, pair: int, position: int, part: float, text: str) -> None:
-        cells = pair * len(self.workloads) + position + part
-        self.tell(cells / (self.plan.n_pairs * len(self.workloads)), f"pair {pair + 1} of {self.plan.n_pairs}, {text}")
+    def _progress(self, pair: int, part: float, text: str) -> None:
+        fraction = (self.n_cells + part) / (self.plan.n_pairs * len(self.workloads))
+        self.tell(fraction, f"pair {pair + 1} of {self.plan.n_pairs}, {text}")
 
 
-def _round(pair: int, arm: str, workload: Workload, number: int, answer: dict[str, Any]) -> Round:
+def _floor(workload: Workload) -> dict[str, Any]:
+    return {"do": "floor", "batch": workload.batch_size, "calls": FLOOR_CALLS}
+
+
+def _round(pair: int, arm: str, workload: Workload, number: int, start: int, answer: dict[str, Any]) -> Round:
+    cpu_each = answer["cpu_each_ns"]
     return Round(
         pair=pair,
         arm=arm,
@@ -192,6 +220,8 @@ def _round(pair: int, arm: str, workload: Workload, number: int, answer: dict[st
         wall_ns=answer["wall_ns"],
         cpu_ns=answer["cpu_ns"],
         n_involuntary=answer["involuntary"],
+        start=start,
+        cpu_each_ns=None if cpu_each is None else np.asarray(cpu_each, np.int64),
     )
 
 

@@ -12,7 +12,10 @@ from engine.records import Workload
 
 @dataclass(frozen=True)
 class Round:
-    """One block of timed calls. total_ns: (k,) int64, prepare + model + post of every call."""
+    """One block of timed calls, on the rows from `start` on.
+
+    total_ns: (k,) int64, prepare + model + post of every call; cpu_each_ns: (k,) int64, its processor time, or None.
+    """
 
     pair: int
     arm: str
@@ -25,18 +28,22 @@ class Round:
     wall_ns: int
     cpu_ns: int
     n_involuntary: int
+    start: int = 0
+    cpu_each_ns: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
 class Served:
-    """One fresh process: what its start, its first call and its memory cost."""
+    """One fresh process: what its start, its first call, its memory and its empty call cost."""
 
     pair: int
     arm: str
+    threads: int
     load_ms: float
     cold_start_ms: float
     peak_bytes: int
     n_warm_up: dict[Workload, int]
+    floor_ns: dict[Workload, float]
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,11 @@ class Stop:
 
 @dataclass(frozen=True)
 class Timings:
-    """All raw figures of one run. load_average: of the machine, just before the first process was started."""
+    """All raw figures of one run.
+
+    load_average: of the machine, just before the first process was started; n_pool_rows: rows that the calls cycle
+    through, the same in every process.
+    """
 
     plan: TimingPlan
     seed: int
@@ -61,6 +72,7 @@ class Timings:
     rounds: tuple[Round, ...]
     processes: tuple[Served, ...]
     stops: tuple[Stop, ...] = field(default=())
+    n_pool_rows: int = 1
 
     def of(self, arm: str, workload: Workload) -> list[Round]:
         """The rounds of one arm at one workload, in the order they ran."""
@@ -72,6 +84,17 @@ class Timings:
 
     def calls_by_pair(self, arm: str, workload: Workload) -> list[np.ndarray]:
         """Per pair (n,) int64: its timed calls of one arm at one workload, all rounds pooled."""
+        return [np.concatenate([one.total_ns for one in rounds]) for rounds in self.by_pair(arm, workload)]
+
+    def cpu_by_pair(self, arm: str, workload: Workload) -> list[np.ndarray] | None:
+        """Per pair (n,) int64: processor time of every call; None where it was not recorded in every round."""
+        pairs = self.by_pair(arm, workload)
+        found = [[one.cpu_each_ns for one in rounds if one.cpu_each_ns is not None] for rounds in pairs]
+        if any(len(kept) < len(rounds) for kept, rounds in zip(found, pairs, strict=True)):
+            return None
+        return [np.concatenate(kept) for kept in found]
+
+    def by_pair(self, arm: str, workload: Workload) -> list[list[Round]]:
+        """The rounds of one arm at one workload, one list per pair."""
         rounds = self.of(arm, workload)
-        pairs = sorted({one.pair for one in rounds})
-        return [np.concatenate([one.total_ns for one in rounds if one.pair == pair]) for pair in pairs]
+        return [[one for one in rounds if one.pair == pair] for pair in sorted({one.pair for one in rounds})]

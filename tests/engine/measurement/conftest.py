@@ -28,14 +28,14 @@ class Pipe:
 
 
 class Launcher:
-    """launch(arm, pair) for arms given as (width, repeats) of the tiny net, all on one core, one thread."""
+    """launch(arm, pair, threads) for arms given as (width, repeats) of the tiny net, all on one core, one thread."""
 
     def __init__(self, **nets):
         self.nets = nets
         self.started = []
 
     @contextmanager
-    def __call__(self, arm, pair):
+    def __call__(self, arm, pair, threads):
         child = subprocess.Popen(
             [sys.executable, str(Path(__file__).parent / "arm_process.py"), *map(str, self.nets[arm])],
             stdin=subprocess.PIPE,
@@ -76,7 +76,10 @@ def small_plan():
 def timings_of(small_plan):
     """Timings made by hand: {arm: [calls of pair 0, calls of pair 1, ...]} in nanoseconds, one round each."""
 
-    def build(calls, workload=ONE, load_average=0.0, stops=(), cpu_fraction=1.0, n_involuntary=0, **plan):
+    def build(
+        calls, workload=ONE, load_average=0.0, stops=(), cpu_fraction=1.0, n_involuntary=0, cpu_each=None, start=0,
+        n_pool_rows=1, floor_ns=1000.0, **plan
+    ):  # fmt: skip
         n_pairs = len(next(iter(calls.values())))
         rounds, served = [], []
         for arm, pairs in calls.items():
@@ -96,16 +99,20 @@ def timings_of(small_plan):
                         wall_ns=wall,
                         cpu_ns=int(wall * cpu_fraction),
                         n_involuntary=n_involuntary,
+                        start=start,
+                        cpu_each_ns=None if cpu_each is None else np.asarray(cpu_each[arm][pair], np.int64),
                     )
                 )
                 served.append(
                     Served(
                         pair=pair,
                         arm=arm,
+                        threads=workload.threads,
                         load_ms=10.0 + pair,
                         cold_start_ms=50.0,
                         peak_bytes=1000 + pair,
                         n_warm_up={workload: 60},
+                        floor_ns={workload: floor_ns},
                     )
                 )
         return Timings(
@@ -118,6 +125,7 @@ def timings_of(small_plan):
             rounds=tuple(rounds),
             processes=tuple(served),
             stops=tuple(stops),
+            n_pool_rows=n_pool_rows,
         )
 
     return build

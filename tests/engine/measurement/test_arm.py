@@ -68,6 +68,35 @@ def test_round_answers_every_call_and_splits_it():
     assert answer["cpu_ns"] < answer["wall_ns"] / 2  # it slept
 
 
+def test_the_processor_time_of_each_call_when_asked():
+    def works(inputs):
+        end = time.thread_time_ns() + 2_000_000
+        while time.thread_time_ns() < end:
+            pass
+        time.sleep(0.004)
+        return {}
+
+    arm = Arm(works, pool(), None)
+    asked = arm.handle({"do": "round", "batch": 1, "calls": 4, "start": 0, "cpu_each": True})
+    assert all(2e6 <= cpu < wall - 3e6 for cpu, wall in zip(asked["cpu_each_ns"], asked["ns"], strict=True))
+    assert arm.handle({"do": "round", "batch": 1, "calls": 4, "start": 0})["cpu_each_ns"] is None
+
+
+def test_the_floor_is_a_call_whose_model_does_nothing():
+    calls, scored = [], []
+
+    def slow(inputs):
+        calls.append(len(inputs["x"]))
+        time.sleep(0.02)
+        return {"y": inputs["x"]}
+
+    arm = Arm(slow, pool(), lambda outputs: scored.append(len(outputs["y"])) or time.sleep(0.002))
+    floor = arm.handle({"do": "floor", "batch": 3, "calls": 20})["ns"]
+    assert 2e6 <= floor < 15e6
+    assert calls == [3]  # one real call, for an answer of the right shape
+    assert scored == [3] * 20
+
+
 def test_the_largest_round_stays_a_short_message():
     answer = Arm(lambda inputs: {}, pool(), None).handle({"do": "round", "batch": 1, "calls": 300, "start": 0})
     assert len(json.dumps(answer)) < 6000
@@ -110,6 +139,7 @@ def test_the_first_call_is_kept_apart():
     arm = Arm(lazy, pool(), None, load_ms=12.0)
     hello = arm.handle({"do": "hello", "batch": 2})
     assert hello["load_ms"] == 12.0
+    assert hello["pool_rows"] == 10
     assert hello["cold_start_ms"] >= 80
     assert arm.handle({"do": "hello", "batch": 2}) == hello
     assert arm.handle({"do": "first", "batch": 2})["ns"] >= 80e6

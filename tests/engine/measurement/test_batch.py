@@ -25,8 +25,8 @@ def test_smallest_batch_near_the_best(fixed_ms, per_item_ms, expected):
 
 def launcher(predict, seen):
     @contextmanager
-    def launch(arm, pair):
-        seen.append(arm)
+    def launch(arm, pair, threads):
+        seen.append((arm, threads))
 
         class Channel:
             ask = Arm(predict, {"x": np.ones((256, 2))}, None).handle
@@ -39,8 +39,8 @@ def launcher(predict, seen):
 def test_a_model_with_a_fixed_cost_takes_the_largest(monkeypatch):
     monkeypatch.setattr("engine.measurement.batch.SECONDS_PER_SIZE", 0.02)
     seen = []
-    assert auto_batch(launcher(lambda inputs: time.sleep(0.004) or {}, seen)) == 128
-    assert seen == ["baseline"]
+    assert auto_batch(launcher(lambda inputs: time.sleep(0.004) or {}, seen), 2) == 128
+    assert seen == [("baseline", 2)]
 
 
 def test_a_fixed_batch_is_not_asked_about():
@@ -51,7 +51,7 @@ def test_a_fixed_batch_is_not_asked_about():
 
 def test_the_sweep_times_every_size(monkeypatch):
     monkeypatch.setattr("engine.measurement.batch.SECONDS_PER_SIZE", 0.01)
-    with launcher(lambda inputs: time.sleep(0.001 * len(inputs["x"])) or {}, [])("baseline", 0) as channel:
+    with launcher(lambda inputs: time.sleep(0.001 * len(inputs["x"])) or {}, [])("baseline", 0, 1) as channel:
         rates = quick_sweep(channel, sizes=(1, 4))
     assert set(rates) == {1, 4}
     assert 100 < rates[4] <= 1000
@@ -65,7 +65,7 @@ def test_the_sweep_ends_at_a_size_the_model_refuses(monkeypatch):
             raise Contained("the model needs more than 4 GB", "memory")
         return {}
 
-    with launcher(refuses_above_two, [])("baseline", 0) as channel:
+    with launcher(refuses_above_two, [])("baseline", 0, 1) as channel:
         assert set(quick_sweep(channel)) == {1, 2}
         with pytest.raises(Contained):
             quick_sweep(channel, sizes=(4, 8))
@@ -74,5 +74,5 @@ def test_the_sweep_ends_at_a_size_the_model_refuses(monkeypatch):
 def test_the_sweep_ends_where_a_call_gets_long(monkeypatch):
     monkeypatch.setattr("engine.measurement.batch.SECONDS_PER_SIZE", 0.001)
     monkeypatch.setattr("engine.measurement.batch.LONGEST_CALL_S", 0.03)
-    with launcher(lambda inputs: time.sleep(0.01 * len(inputs["x"])) or {}, [])("baseline", 0) as channel:
+    with launcher(lambda inputs: time.sleep(0.01 * len(inputs["x"])) or {}, [])("baseline", 0, 1) as channel:
         assert set(quick_sweep(channel)) == {1, 2, 4}

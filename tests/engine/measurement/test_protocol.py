@@ -1,3 +1,4 @@
+import time
 from contextlib import contextmanager
 from itertools import pairwise
 
@@ -21,9 +22,9 @@ class InProcess:
         self.started, self.asked = [], []
 
     @contextmanager
-    def __call__(self, arm, pair):
+    def __call__(self, arm, pair, threads):
         held = Arm(self.predict, {"x": np.ones((50, 2))}, None)
-        self.started.append((pair, arm))
+        self.started.append((pair, arm, threads))
         launcher = self
 
         class Channel:
@@ -76,6 +77,46 @@ def test_both_arms_make_the_same_calls_on_the_same_rows(small_plan):
     assert rounds["baseline"] == rounds["variant"]
     starts = [one["start"] for one in rounds["baseline"][: small_plan.n_rounds]]
     assert all(later > earlier for earlier, later in pairwise(starts))
+
+
+def test_each_number_of_threads_has_pairs_of_its_own(small_plan):
+    two = Workload(threads=2)
+    launch = InProcess()
+    timings = measure(launch, [ONE, EIGHT, two], small_plan.model_copy(update={"n_pairs": 12}))
+    assert sorted(launch.started) == sorted(
+        (pair, arm, threads) for pair in range(12) for arm in ("baseline", "variant") for threads in (1, 2)
+    )
+    assert {threads for _, _, threads in launch.started[::4]} == {1, 2}  # whichever comes first is random
+    for workload in (ONE, EIGHT, two):
+        assert len(timings.by_pair("variant", workload)) == 12
+    served = [one for one in timings.processes if one.threads == 2]
+    assert len(served) == 24
+    assert all(set(one.n_warm_up) == set(one.floor_ns) == {two} for one in served)
+
+
+def test_the_empty_call_is_measured_in_every_process(small_plan):
+    slow = InProcess(lambda inputs: time.sleep(0.005) or {})
+    timings = measure(slow, [ONE, EIGHT], small_plan)
+    floors = [floor for one in timings.processes for floor in one.floor_ns.values()]
+    assert len(floors) == 12
+    assert 0 < max(floors) < 1e6
+    assert timings.n_pool_rows == 50
+
+
+@pytest.mark.parametrize(
+    ("sleep_s", "threads", "taken"),
+    [(0.001, 1, True), (0.001, 2, False), (0.0, 1, False)],  # short calls would feel it, threads make it mean nothing
+)
+def test_the_processor_time_of_each_call(small_plan, sleep_s, threads, taken):
+    workload = Workload(threads=threads)
+    timings = measure(
+        InProcess(lambda inputs: (time.sleep(sleep_s) if sleep_s else None) or {}), [workload], small_plan
+    )
+    cpu = timings.cpu_by_pair("variant", workload)
+    assert (cpu is not None) == taken
+    if cpu is not None:
+        assert [len(pair) for pair in cpu] == [len(pair) for pair in timings.calls_by_pair("variant", workload)]
+        assert np.median(np.concatenate(cpu)) < 0.5e6  # it slept
 
 
 def test_orders_are_random_but_repeatable(small_plan):
