@@ -42,6 +42,7 @@ def ok(talk):
 def steps(talk):
     for number in range(talk.params.get("n", 5)):
         time.sleep(0.2)
+        print("did step", number)
         talk.say(phase="build", progress=(number + 1) / talk.params.get("n", 5), message=f"step {number}")
     talk.say(result={})
 

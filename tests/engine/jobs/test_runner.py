@@ -18,9 +18,13 @@ import pytest
 from engine.errors import Conflict
 from engine.jobs import submit
 from engine.jobs.child import ROOT
+from engine.jobs.locks import FileLock
 from engine.jobs.ownership import CODE_VERSION, database_key, owner
+from engine.jobs.runner import serve
+from engine.jobs.supervise import Setting
 from engine.records import TERMINAL
 from storage.ledger import Ledger
+from storage.schema import REVISION
 from tests import history
 from tests.engine.jobs.conftest import alive, until
 
@@ -249,16 +253,35 @@ def test_a_runner_without_work_ends_and_one_comes_when_there_is(desk):
     assert desk.ledger.runners.code_version(owner(desk.ledger)) is None
 
 
-@pytest.mark.slow
-def test_no_job_is_forgotten_by_a_runner_that_is_about_to_end(desk):
-    """Jobs are queued around the moment it ends; whoever queues sees the lock or is seen."""
+class LastMoment(FileLock):
+    """A runner's lock; when it is about to be given up for the first time, somebody queues a job and sees it held."""
+
+    def __init__(self, path, queue_a_job):
+        super().__init__(path)
+        self.queue_a_job = queue_a_job
+
+    def release(self):
+        if self.held and self.queue_a_job:
+            self.queue_a_job()
+            self.queue_a_job = None
+        super().release()
+
+
+def test_no_job_is_forgotten_by_a_runner_that_is_about_to_end(desk, tmp_path):
     ids = []
-    for number in range(8):
+
+    def queue_a_job():
         ids.append(desk.note())
-        desk.ensure("--worker", "fake_worker", "--idle-exit-s", "0.2")
-        until(lambda key=ids[-1]: desk.status(key) == "succeeded", 20)
-        time.sleep(0.15 + 0.04 * number)
-    assert desk.starts() == Counter(ids)
+        desk.ensure()
+        assert desk.runners() == []  # the lock was held, so nobody was started
+
+    lock = LastMoment(submit.runner_lock(desk.ledger), queue_a_job)
+    assert lock.try_acquire()
+    setting = Setting(desk.home, tmp_path / "locks", owner(desk.ledger), threading.Event(), worker="fake_worker")
+    desk.ledger.runners.register(f"{owner(desk.ledger)}:x", CODE_VERSION, REVISION)
+    serve(desk.ledger, lock, setting, slots=1, idle_exit_s=0.1)
+    assert [desk.status(key) for key in ids] == ["succeeded"]
+    assert not lock.held
 
 
 def test_stopping_the_runner_interrupts_its_attempts(desk):

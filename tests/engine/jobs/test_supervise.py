@@ -284,6 +284,7 @@ def test_a_database_that_is_away_for_a_while_loses_nothing(url, home, tmp_path, 
     thread.join(30)
     assert "the history is busy" in caplog.text
     assert ledger.experiment(experiment_id).status == "succeeded"
+    assert bench.log(experiment_id) == [f"did step {number}" for number in range(6)]
     ledger.close()
 
 
@@ -304,6 +305,7 @@ def test_a_server_that_goes_down_and_comes_back_loses_nothing(home, tmp_path):
         server.start()
         thread.join(30)
         assert ledger.experiment(experiment_id).status == "succeeded"
+        assert bench.log(experiment_id) == [f"did step {number}" for number in range(8)]
     finally:
         ledger.close()
         server.remove()
