@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,11 +25,13 @@ from engine.data.roles import Named, guess_roles, named_columns
 from engine.data.slices import slice_column
 from engine.data.survey import Surveyed, filled_batches, joint_shapes, survey_inputs
 from engine.data.table import Table, open_table
-from engine.data.talk import Talk
 from engine.data.tally import Tally
 from engine.data.training_rows import Known, check_columns_exist, column_digests, refuse_leakage, training_labels
 from engine.errors import BadData
 from engine.records import EvalSetInfo, Role, Signature
+
+if TYPE_CHECKING:
+    from engine.sandbox import Talk
 
 DEFAULT_DROP = 0.01  # for the sentence about few rows, as the promise is not known yet
 

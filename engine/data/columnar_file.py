@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,8 +15,10 @@ from engine.data.limits import BATCH_BYTES, BATCH_ROWS, MAX_COLUMNS, MAX_NESTING
 from engine.data.list_columns import ListColumns
 from engine.data.profile import DataFormat, TableProfile
 from engine.data.table_writer import PlainColumns, preview
-from engine.data.talk import Talk
 from engine.errors import BadData
+
+if TYPE_CHECKING:
+    from engine.sandbox import Talk
 
 _THRIFT_BYTES = 64 << 20
 _THRIFT_ITEMS = 2_000_000

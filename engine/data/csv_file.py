@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,8 +19,10 @@ from engine.data.limits import MAX_CELL_BYTES, MAX_LINE_BYTES, check_columns, lo
 from engine.data.profile import ColumnKind, TableProfile
 from engine.data.separator import check_separator, header_of, sniff_separator
 from engine.data.table_writer import PlainColumns, preview
-from engine.data.talk import Talk
 from engine.errors import BadData
+
+if TYPE_CHECKING:
+    from engine.sandbox import Talk
 
 BLOCK_BYTES = 2 * MAX_LINE_BYTES
 SAMPLE_BYTES = 256 << 10

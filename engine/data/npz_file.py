@@ -6,6 +6,7 @@ import contextlib
 import zipfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +17,10 @@ from engine.data.npz_members import DAMAGE, Member, checked_members, common_leng
 from engine.data.profile import ColumnKind, ColumnProfile, TableProfile
 from engine.data.statistics import PREVIEW_ROWS
 from engine.data.table_writer import PlainColumns, preview
-from engine.data.talk import Talk
 from engine.errors import BadData
+
+if TYPE_CHECKING:
+    from engine.sandbox import Talk
 
 FORTRAN_BYTES = 1 << 30  # column-major arrays are turned round in memory
 _KINDS: dict[str, ColumnKind] = {"b": "true/false", "i": "whole number", "u": "whole number", "f": "number"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.data.columnar_file import read_arrow, read_parquet
 from engine.data.content import recognise
@@ -12,7 +12,9 @@ from engine.data.disk import writing
 from engine.data.npz_file import read_npz
 from engine.data.profile import ROW_NUMBER_NOTE, ColumnProfile, TableProfile
 from engine.data.table_writer import save_profile
-from engine.data.talk import Talk
+
+if TYPE_CHECKING:
+    from engine.sandbox import Talk
 
 _UNNAMED = ("Unnamed: 0", "__index_level_0__")
 

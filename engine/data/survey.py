@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from engine.data.evalset_writer import Shape
 from engine.data.inputs import fill_inputs
 from engine.data.mapping import Plan
 from engine.data.table import Table
-from engine.data.talk import Talk
 from engine.data.tally import Tally
+
+if TYPE_CHECKING:
+    from engine.sandbox import Talk
 
 
 @dataclass(frozen=True)
