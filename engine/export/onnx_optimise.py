@@ -10,9 +10,9 @@ from pydantic import Field
 
 from engine.graph.onnx_files import (
     DATA_FILE,
-    INLINE_BYTES,
     check_result,
     folder_bytes,
+    is_large,
     load_model,
     operators,
     save_model,
@@ -47,31 +47,33 @@ class OnnxOptimise(Lever):
 
     def apply(self, source: Artefact, out: Path, context: Context) -> dict[str, Any]:
         """Write the optimised model.onnx."""
-        before = operators(load_model(source.folder))
-        size = folder_bytes(source.folder)
+        model = load_model(source.folder)
+        before = operators(model)
         notes: dict[str, Any] = {"nodes_before": sum(before.values())}
         with tempfile.TemporaryDirectory() as folder:
-            start = source.folder
             if self.remove_zipmap:
-                model = load_model(source.folder)
                 notes["zipmaps_removed"] = drop_zipmap(model)
-                save_model(model, start := Path(folder))
+            save_model(model, Path(folder))  # in one piece: else the result would point to the source's weight file
             context.progress(0.2, "optimising")
             written = Path(folder) / "optimised"
             written.mkdir()
             open_session(
-                start / MODEL_FILE,
+                Path(folder) / MODEL_FILE,
                 threads=context.threads,
                 level=self.level,
                 write_optimised=written / MODEL_FILE,
-                data_file=DATA_FILE if size > INLINE_BYTES else None,
+                data_file=DATA_FILE if is_large(source.folder) else None,
             )
             model = load_model(written)
         save_model(model, out)
         context.progress(0.8, "checking that it loads")
         check_result(out, source.manifest.signature)
         after = operators(model)
-        notes |= {"nodes_after": sum(after.values()), "bytes_before": size, "bytes_after": folder_bytes(out)}
+        notes |= {
+            "nodes_after": sum(after.values()),
+            "bytes_before": folder_bytes(source.folder),
+            "bytes_after": folder_bytes(out),
+        }
         fused = sorted(set(after) - set(before))
         if fused:
             notes["new_operators"] = ", ".join(fused)

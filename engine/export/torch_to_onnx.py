@@ -9,9 +9,9 @@ from typing import Any
 from engine.errors import DoesNotFit
 from engine.graph import torch_program
 from engine.graph.onnx_files import (
-    INLINE_BYTES,
     check_result,
     folder_bytes,
+    is_large,
     load_model,
     operators,
     save_model,
@@ -39,7 +39,7 @@ class TorchToOnnx(Lever):
         import torch
 
         signature = source.manifest.signature
-        before = folder_bytes(source.folder)
+        large = is_large(source.folder)
         context.progress(0.1, "reading the program")
         program = torch_program.load(source.folder)
         context.progress(0.3, "writing ONNX")
@@ -53,21 +53,21 @@ class TorchToOnnx(Lever):
                     dynamo=True,
                     input_names=[spec.name for spec in signature.inputs],
                     output_names=[spec.name for spec in signature.outputs],
-                    external_data=before > INLINE_BYTES,
+                    external_data=large,
                     verbose=False,
                 )
         except torch.onnx.errors.OnnxExporterError as error:
             raise DoesNotFit(f"PyTorch cannot write this program as ONNX: {_cause(error)}") from error
         context.progress(0.8, "checking that it loads")
         model = load_model(out)
-        if before <= INLINE_BYTES:
+        if not large:
             save_model(model, out)
         check_result(out, signature)
         opset = next(entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))
         notes: dict[str, Any] = {
             "nodes": sum(operators(model).values()),
             "opset": opset,
-            "bytes_before": before,
+            "bytes_before": folder_bytes(source.folder),
             "bytes_after": folder_bytes(out),
         }
         if signature.fixed_batch is not None:

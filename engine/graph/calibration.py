@@ -59,7 +59,7 @@ def activation_bytes(model: Path, inputs: Mapping[str, np.ndarray]) -> float:
     import onnx
 
     graph = onnx.load(model)
-    known = {output.name for output in graph.graph.output}
+    known = {value.name for values in (graph.graph.output, graph.graph.initializer) for value in values}
     graph.graph.output.extend(
         value
         for value in graph.graph.value_info

@@ -24,6 +24,11 @@ def folder_bytes(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
+def is_large(folder: Path) -> bool:
+    """True when the model needs external data to be written."""
+    return folder_bytes(folder) > INLINE_BYTES
+
+
 def load_model(folder: Path) -> ModelProto:
     """The model of an artefact with its external data."""
     import onnx

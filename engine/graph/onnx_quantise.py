@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from engine.errors import DoesNotFit
 from engine.graph.onnx_files import (
-    INLINE_BYTES,
     all_nodes,
     check_result,
     folder_bytes,
+    is_large,
     load_model,
     operators,
     save_model,
@@ -47,16 +47,17 @@ def prepare(source: Path, work: Path, wanted: Collection[str]) -> Path:
     """
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
-    inside = operators(load_model(source))
+    model = load_model(source)
+    inside = operators(model)
     if not any(inside[name] for name in wanted):
         if inside["Conv"]:
             raise DoesNotFit(
                 f"no {'/'.join(wanted)} inside, only convolutions: use INT8 static, which is made for them"
             )
         raise DoesNotFit(NOTHING_INSIDE)
+    save_model(model, work)  # in one piece: else the result would point to the source's weight file
     target = work / "prepared.onnx"
-    large = folder_bytes(source) > INLINE_BYTES
-    quant_pre_process(source / MODEL_FILE, target, skip_symbolic_shape=True, save_as_external_data=large)
+    quant_pre_process(work / MODEL_FILE, target, skip_symbolic_shape=True, save_as_external_data=is_large(source))
     return target
 
 

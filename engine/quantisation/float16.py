@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.environment import cpu_flags
 from engine.errors import DoesNotFit
-from engine.graph.onnx_files import INLINE_BYTES, check_result, folder_bytes, load_model, save_model, weights
+from engine.graph.onnx_files import check_result, folder_bytes, is_large, load_model, save_model, weights
 from engine.graph.onnx_quantise import NOTHING_INSIDE, why_nothing_inside
 from engine.plugin import Artefact, Context, Lever
 from engine.records import Manifest
@@ -48,9 +48,8 @@ class Float16(Lever):
         model = load_model(source.folder)
         n_large = _out_of_range(model)
         n_half = _n_half(model)
-        size = folder_bytes(source.folder)
         context.progress(0.2, "converting")
-        model = convert_float_to_float16(model, keep_io_types=True, disable_shape_infer=size > INLINE_BYTES)
+        model = convert_float_to_float16(model, keep_io_types=True, disable_shape_infer=is_large(source.folder))
         n_half = _n_half(model) - n_half
         if n_half == 0:
             raise DoesNotFit(NOTHING_INSIDE)
@@ -58,7 +57,11 @@ class Float16(Lever):
         save_model(model, out)
         context.progress(0.8, "checking that it loads")
         check_result(out, source.manifest.signature)
-        notes: dict[str, Any] = {"converted": n_half, "bytes_before": size, "bytes_after": folder_bytes(out)}
+        notes: dict[str, Any] = {
+            "converted": n_half,
+            "bytes_before": folder_bytes(source.folder),
+            "bytes_after": folder_bytes(out),
+        }
         if not HALF_FLAGS & cpu_flags():
             notes["computed_in"] = "FP32 on this CPU: the size is halved, the speed is not"
         if n_large:
