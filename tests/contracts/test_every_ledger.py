@@ -483,22 +483,29 @@ def test_of_two_who_edit_one_note_the_second_is_told(ledger, study):
         ledger.annotate(first.model_copy(update={"experiment_id": "unknown"}))
 
 
-def test_of_many_who_write_the_first_note_at_once_one_wins(ledger, study):
+def test_of_many_who_save_a_note_at_once_one_wins(ledger, study):
     experiment_id = ledger.add_experiment(history.spec(study.id), "ada")
-    barrier = threading.Barrier(6)
 
-    def write(number):
-        barrier.wait()
-        note = Annotation(experiment_id=experiment_id, note=str(number), when=datetime.now(UTC))
-        try:
-            ledger.annotate(note)
-        except Conflict:
-            return None
-        return note
+    def save_all(read):
+        barrier = threading.Barrier(6)
 
-    with ThreadPoolExecutor(6) as threads:
-        (won,) = [note for note in threads.map(write, range(6)) if note]
-    assert ledger.annotation(experiment_id) == won
+        def save(number):
+            note = Annotation(experiment_id=experiment_id, note=str(number), when=datetime.now(UTC))
+            barrier.wait()
+            try:
+                ledger.annotate(note, expected_when=read.when if read else None)
+            except Conflict:
+                return None
+            return note
+
+        with ThreadPoolExecutor(6) as threads:
+            (won,) = [note for note in threads.map(save, range(6)) if note]
+        assert ledger.annotation(experiment_id) == won
+        return won
+
+    first = save_all(None)
+    for _ in range(5):
+        first = save_all(first)
 
 
 # ---------------------------------------------------------------- many at once, and deaths (P34)
