@@ -51,7 +51,13 @@ def _take_archive(path: Path, out: Path) -> None:
             raise BadModel(
                 f"the zip archive holds {len(models)} .onnx files ({', '.join(models[:3])[:200]}); pack one model alone"
             )
-        (out / FILE).write_bytes(archive.read(models[0], MAX_BYTES))
+        if archive.size(models[0]) > MAX_BYTES:
+            raise BadModel(
+                f"the member {models[0][:80]!r} has more than 2 GB; save it with external data and pack both"
+            )
+        with (out / FILE).open("wb") as file:
+            for chunk in archive.chunks(models[0]):
+                file.write(chunk)
         folder = models[0][: -len(models[0].rpartition("/")[2])]
         copy_from_archive(_needed(out / FILE), archive, folder, out)
 

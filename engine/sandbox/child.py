@@ -46,9 +46,8 @@ def _confine(settings: dict[str, Any], life: int) -> dict[str, bool]:
         os.sched_setaffinity(0, settings["cores"])
     held = confine.limit_resources(settings["limits"], settings["threads"])
     held["network namespace"] = confine.enter_namespaces(settings["read"], settings["write"])
-    held["process limit"] = confine.limit_processes(
-        settings["limits"]["n_processes"], own_count=held["network namespace"]
-    )
+    n_processes = settings["limits"]["n_processes"] + 4 * settings["threads"]
+    held["process limit"] = confine.limit_processes(n_processes, own_count=held["network namespace"])
     held["dies with its parent"] = confine.die_with(settings["parent"])
     paths = {name: [Path(path) for path in settings[name]] for name in ("code", "read", "write")}
     return held | confine.close_doors(code=paths["code"], read=paths["read"], write=paths["write"])

@@ -42,7 +42,7 @@ def _many_processes() -> None:
     hold, release = os.pipe()
     children = []
     try:
-        for _ in range(2 * _LIMITS.n_processes):
+        for _ in range(2 * _LIMITS.n_processes + 8):
             if not (pid := os.fork()):
                 os.close(release)
                 os.read(hold, 1)

@@ -26,7 +26,11 @@ _KEPT = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TZ")
 
 @dataclass(frozen=True)
 class Limits:
-    """What one child may use. Memory counts what it fills, per process; cpu_s what all its threads use together."""
+    """What one child may use.
+
+    memory_bytes: what one process may fill; cpu_s: what all its threads use together; wall_s: its whole life;
+    file_bytes: the largest file; n_processes: besides four threads of libraries for each thread it is given.
+    """
 
     memory_bytes: int = 4 << 30
     cpu_s: int = 600
@@ -57,7 +61,7 @@ class Started:
 
     def kill(self) -> None:
         """End the child and everything it started."""
-        # Before the child is reaped: until then nobody else can have its number.
+        # The number is still this group's, even if the child has been reaped: its watcher stays in the group.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()

@@ -37,6 +37,7 @@ def ending(path, out) -> tuple[str, str]:
         return "contained" if isinstance(error, Contained) else "refused", sentence(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pt2", "torchscript", "pickle", "onnx", "lightgbm", "control"])
 def test_files_end_as_the_manifest_expects(kind, hostile_dir, tmp_path, subtests):
     cases = entries(hostile_dir, kind)
