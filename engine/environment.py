@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import os
 import platform
@@ -84,6 +85,13 @@ def memory_limit_bytes() -> int:
 
 
 @cache
+def machine_id() -> str:
+    """12 hex digits for this machine as it is now: host name, processor, instruction sets, cores that may be used."""
+    parts = [platform.node(), _processor(), platform.machine(), *sorted(cpu_flags()), str(usable_cores())]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
+@cache
 def cpu_flags() -> frozenset[str]:
     """Instruction sets of this processor, as the kernel names them; empty where it does not say."""
     try:
@@ -105,6 +113,7 @@ def library_version(name: str) -> str | None:
 @cache
 def _fixed() -> dict[str, Any]:
     return {
+        "machine_id": machine_id(),
         "processor": _processor(),
         "architecture": platform.machine(),
         "system": f"{platform.system()} {platform.release()}",

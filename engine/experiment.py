@@ -13,6 +13,7 @@ from engine.errors import NotFound
 from engine.measurement.batch import auto_batch
 from engine.measurement.protocol import measure, measure_alone
 from engine.measurement.summary import summarise, summarise_alone
+from engine.noise_floor import known_noise_floor
 from engine.plugin import Artefact, levers, reference_runtime
 from engine.quality.report import judge
 from engine.recipe import build
@@ -62,8 +63,18 @@ def run(
         "artefact": variant.manifest,
         "chain": [artefact.manifest for artefact in chain],
         "quality": quality,
-        "environment": {**describe(), "confinement": sandbox.held()},
+        "environment": _environment(workspace),
         **timed,
+    }
+
+
+def _environment(workspace: Workspace) -> dict[str, Any]:
+    """The machine and its limits; noise_floor: what `doctor --aa` found here, or None."""
+    noise = known_noise_floor(workspace.root)
+    return {
+        **describe(),
+        "confinement": sandbox.held(),
+        "noise_floor": noise.model_dump(mode="json") if noise else None,
     }
 
 
