@@ -61,7 +61,7 @@ def score(request: dict[str, Any], talk: Talk) -> dict[str, Any]:
         batch = signature.fixed_batch or SCORE_BATCH
         first = _call(predict, split, 0, min(batch, n_rows), signature)
         again = _call(predict, split, 0, min(batch, n_rows), signature)
-        steady = all(np.array_equal(first[name], again[name], equal_nan=True) for name in names)
+        steady = all(_same(first[name], again[name]) for name in names)
         parts = {name: [first[name]] for name in names}
         for start in range(batch, n_rows, batch):
             outputs = _call(predict, split, start, min(start + batch, n_rows), signature)
@@ -105,6 +105,10 @@ def _call(predict: Predict, split: Split, start: int, stop: int, signature: Sign
                 f"output {name!r} has {len(values)} rows for {len(rows)} rows in; its first axis must be the batch"
             )
     return {name: np.asarray(values[: stop - start]) for name, values in outputs.items()}
+
+
+def _same(first: np.ndarray, again: np.ndarray) -> bool:
+    return np.array_equal(first, again, equal_nan=first.dtype.kind in "fc")
 
 
 def _post(signature: Signature) -> Any:
