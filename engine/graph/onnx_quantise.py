@@ -67,7 +67,15 @@ def finish(written: Path, source: Path, out: Path, signature: Signature, n_quant
         raise DoesNotFit("the quantiser changed no operator: the weights are not float32 constants of MatMul/Gemm/Conv")
     save_model(load_model(written), out)
     check_result(out, signature)
-    return {"quantised": n_quantised, "bytes_before": folder_bytes(source), "bytes_after": folder_bytes(out)}
+    notes: dict[str, Any] = {
+        "quantised": n_quantised,
+        "bytes_before": folder_bytes(source),
+        "bytes_after": folder_bytes(out),
+    }
+    fused = sum(n for name, n in operators(load_model(source)).items() if name.startswith("Fused"))
+    if fused:
+        notes["left_alone"] = f"{fused} fused operators, which have no 8-bit form: quantise first, then optimise"
+    return notes
 
 
 def count_integer(model: ModelProto) -> int:

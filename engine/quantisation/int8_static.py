@@ -99,13 +99,15 @@ class Int8Static(Lever):
             context.progress(0.85, "checking that it loads")
             n_quantised = count_between_pairs(load_model(work / "done"))
             notes = finish(work / "done", source.folder, out, source.manifest.signature, n_quantised)
-        return notes | {
+        notes |= {
             "weights": f"int8 {'per channel' if self.per_channel else 'per tensor'}",
             "weight_bits": 8 - reduced,
             "activations": f"{self.activations}, {self.method}",
             "calibration_rows": min(context.calibration.n_rows, self.max_rows),
-            "calibration_bytes": feed.chunk_bytes,
         }
+        if self.method != "minmax":  # minmax keeps two numbers per activation
+            notes["calibration_bytes"] = feed.chunk_bytes
+        return notes
 
     def _plan(self, prepared: Path, manifest: Manifest, context: Context) -> Plan:
         rows, fixed = context.calibration, manifest.signature.fixed_batch

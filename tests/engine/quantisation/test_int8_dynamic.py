@@ -4,6 +4,7 @@ import pytest
 from onnx import helper
 
 from engine.errors import DoesNotFit
+from engine.export.onnx_optimise import OnnxOptimise
 from engine.graph.onnx_files import operators
 from engine.graph.onnx_quantise import reduce_range
 from engine.quantisation.int8_dynamic import Int8Dynamic
@@ -68,6 +69,17 @@ def test_a_matmul_without_weights_is_no_silent_copy(apply, tmp_path):
     model = graph(nodes, [("x", "float32", ["N", 3])], [("y", "float32", ["N", "N"])])
     with pytest.raises(DoesNotFit, match="changed no operator"):
         apply(Int8Dynamic(), onnx_artefact(model, tmp_path / "source"))
+
+
+def test_operators_fused_before_are_left_alone_and_said(apply, tmp_path):
+    source = onnx_net_artefact("tabular", tmp_path / "source")
+    _, fused = apply(OnnxOptimise(level="extended"), source)
+    assert inside(fused)["FusedGemm"] == 1
+    notes, result = apply(Int8Dynamic(), fused)
+    assert notes["quantised"] == 1
+    assert notes["left_alone"].startswith("1 fused operators")
+    assert inside(result)["FusedGemm"] == 1
+    assert "left_alone" not in apply(Int8Dynamic(), source)[0]
 
 
 def test_external_data_is_read(apply, answers, unequal_columns, tmp_path):

@@ -22,6 +22,7 @@ def test_convolutions_are_quantised_with_every_method(apply, answers, convolutio
     assert notes["quantised"] == 3
     assert notes["calibration_rows"] == 40
     assert notes["activations"] == f"uint8, {method}"
+    assert notes.get("calibration_bytes", 0) > 10_000 if method != "minmax" else "calibration_bytes" not in notes
     right, found = answers(source, inputs)["y"], answers(result, inputs)["y"]
     error = np.abs(found - right).max() / np.abs(right).max()
     assert 0 < error < (0.6 if method == "entropy" else 0.1)
