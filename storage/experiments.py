@@ -176,16 +176,22 @@ def _workload(connection: Connection, study_id: str) -> Workload:
 
 
 def _records() -> sa.Select[Any]:
-    return sa.select(experiment, *_MOVING).join(job)
+    """Documents stay text: pydantic reads it faster than Python makes a tree that is thrown away."""
+    texts = (
+        sa.type_coerce(column, sa.Text).label(column.name) for column in (experiment.c.document, experiment.c.spec)
+    )
+    columns = (experiment.c[name] for name in ("id", "created_at", "created_by", "retry_of"))
+    return sa.select(*columns, *texts, *_MOVING).join(job, job.c.experiment_id == experiment.c.id)
 
 
 def _record(row: Any) -> Experiment:
     """The stored record, or what is known without one; the job has the last word on how it stands."""
     if row.document is not None:
-        return Experiment.model_validate(row.document | {"status": row.status})
+        found = Experiment.model_validate_json(row.document)
+        return found if found.status == row.status else found.model_copy(update={"status": row.status})
     return Experiment(
         id=row.id,
-        spec=ExperimentSpec.model_validate(row.spec),
+        spec=ExperimentSpec.model_validate_json(row.spec),
         status=row.status,
         created_at=row.created_at,
         created_by=row.created_by,

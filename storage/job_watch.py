@@ -42,7 +42,9 @@ class JobWatch:
         """How the experiments stand, in order of asking; `active_only`: those queued or running."""
         query = sa.select(job).order_by(job.c.created_at, job.c.experiment_id)
         if study_id is not None:
-            query = query.join(experiment).where(experiment.c.study_id == study_id)
+            # not a join: that would begin with all experiments of the study, however few are active
+            mine = (experiment.c.id == job.c.experiment_id) & (experiment.c.study_id == study_id)
+            query = query.where(sa.exists().where(mine))
         if active_only:
             query = query.where(job.c.status.in_(("queued", "running")))
         return [_state(row) for row in database.read(self.engine, lambda connection: connection.execute(query).all())]
