@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from engine.environment import cpu_flags
-from engine.graph.onnx_files import load_model
+from engine.graph.onnx_files import is_large, load_model
 from engine.graph.onnx_quantise import ReduceRange, count_integer, finish, prepare, reduce_range, why_nothing_inside
 from engine.plugin import Artefact, Context, Lever
 from engine.records import Manifest
@@ -66,6 +66,7 @@ class Int8Dynamic(Lever):
                 per_channel=self.per_channel,
                 reduce_range=reduced,
                 weight_type=QuantType.QInt8,
+                use_external_data_format=is_large(source.folder),
             )
             model = load_model(work / "done")
             n_quantised = count_integer(model) - count_integer(load_model(source.folder))

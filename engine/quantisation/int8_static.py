@@ -12,7 +12,7 @@ from pydantic import Field
 
 from engine.environment import cpu_flags, memory_limit_bytes
 from engine.graph.calibration import Plan, Reader, activation_bytes, plan
-from engine.graph.onnx_files import load_model
+from engine.graph.onnx_files import is_large, load_model
 from engine.graph.onnx_quantise import (
     ReduceRange,
     count_between_pairs,
@@ -93,6 +93,7 @@ class Int8Static(Lever):
                 activation_type=QuantType.QUInt8 if self.activations == "uint8" else QuantType.QInt8,
                 weight_type=QuantType.QInt8,
                 calibrate_method=methods[self.method],
+                use_external_data_format=is_large(source.folder),
                 calibration_providers=["CPUExecutionProvider"],
                 extra_options={"CalibStridedMinMax": feed.chunk},
             )
