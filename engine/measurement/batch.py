@@ -24,6 +24,11 @@ def auto_batch(launch: Launch, threads: int = 1, fixed_batch: int | None = None)
         return choose(quick_sweep(channel))
 
 
+def sweep_sizes(fixed_batch: int | None = None) -> tuple[int, ...]:
+    """The batch sizes of a sweep: powers of two from 1 to 128, or the only one that the model takes."""
+    return SIZES if fixed_batch is None else (fixed_batch,)
+
+
 def quick_sweep(channel: Channel, sizes: Sequence[int] = SIZES) -> dict[int, float]:
     """Items per second of each batch size, from the median call of about a quarter of a second each.
 
