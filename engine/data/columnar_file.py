@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _THRIFT_BYTES = 64 << 20
 _THRIFT_ITEMS = 2_000_000
+_DAMAGE = (
+    pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, pa.ArrowKeyError, UnicodeDecodeError, OSError,
+)  # fmt: skip
 
 
 def read_parquet(path: Path, out: Path, talk: Talk) -> TableProfile:
@@ -44,8 +47,8 @@ def _refusing(what: str) -> Iterator[None]:
     """Turn the library's complaints about a damaged file into one sentence."""
     try:
         yield
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, pa.ArrowKeyError, OSError) as error:
-        if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno):
+    except _DAMAGE as error:
+        if isinstance(error, OSError) and error.errno:  # of the disk, not of the file's content
             raise
         first = str(error).splitlines()[0][:160] if str(error) else type(error).__name__
         raise BadData(f"this {what} file is damaged or cannot be read: {first}") from error

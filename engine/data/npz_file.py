@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from engine.data.array_file import ArrayFile, array_profile, array_text
 from engine.data.limits import BATCH_BYTES, BATCH_ROWS, Budget, size_text
-from engine.data.npz_members import DAMAGE, Member, checked_members, common_length
+from engine.data.npz_members import Member, checked_members, common_length, refusing_damage
 from engine.data.profile import ColumnKind, ColumnProfile, TableProfile
 from engine.data.statistics import PREVIEW_ROWS
 from engine.data.table_writer import PlainColumns, preview
@@ -37,14 +37,12 @@ def read_npz(path: Path, out: Path, talk: Talk) -> TableProfile:
             budget.take(member.info.file_size)
         plain = [(at, member) for at, member in enumerate(members) if len(member.shape) == 1]
         talk.send({"progress": 0.1, "message": f"{len(members)} arrays"})
-        try:
+        with refusing_damage("the archive"):
             columns, heads = _store_plain(archive, plain, n_rows, out)
             for at, member in enumerate(members):
                 if len(member.shape) > 1:
                     columns[at], heads[at] = _store_array(archive, member, at, out)
                     talk.send({"progress": (at + 1) / len(members), "message": f"array {member.name}"})
-        except DAMAGE as error:
-            raise BadData(f"the archive is damaged: {error}") from error
     return TableProfile(
         format="npz",
         n_rows=n_rows,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import math
 import tokenize
 import zipfile
 import zlib
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO
 
@@ -18,7 +21,19 @@ from engine.errors import BadData
 
 HEADER_BYTES = 64 << 10
 BOMB_BYTES, BOMB_RATIO = 256 << 20, 500
-DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+
+
+@contextmanager
+def refusing_damage(what: str) -> Iterator[None]:
+    """Turn what zipfile says of a damaged archive into BadData. Errors of the disk pass."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OverflowError) as error:
+        raise BadData(f"{what} is damaged: {error}") from error
+    except OSError as error:  # a place before the start of the file, from offsets that lie
+        if error.errno != errno.EINVAL:
+            raise
+        raise BadData(f"{what} is damaged: a member lies outside the file") from error
 
 
 @dataclass(frozen=True)
@@ -65,11 +80,8 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Member:
             f"array {name!r} is {size_text(info.compress_size)} packed and {size_text(info.file_size)} unpacked; "
             f"at most {BOMB_RATIO} times the packed size is read. If it is meant so, save it unpacked: np.savez"
         )
-    try:
-        with archive.open(info) as file:
-            dtype, shape, fortran, header_bytes = _header(name, file)
-    except DAMAGE as error:
-        raise BadData(f"array {name!r} is damaged: {error}") from error
+    with refusing_damage(f"array {name!r}"), archive.open(info) as file:
+        dtype, shape, fortran, header_bytes = _header(name, file)
     claimed = header_bytes + dtype.itemsize * math.prod(shape)
     if claimed != info.file_size:
         raise BadData(

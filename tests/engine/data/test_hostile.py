@@ -4,11 +4,12 @@ import json
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
 from engine import sandbox
-from engine.errors import BadData
+from engine.errors import BadData, Contained
 
 LIMITS = sandbox.Limits(memory_bytes=2 << 30, cpu_s=60, wall_s=120)
 
@@ -68,3 +69,50 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
     request = {"path": str(path), "out": str(out)}
     profile = sandbox.run("engine.data.read:read", request, read=[path], write=out, limits=limits)
     assert profile["n_rows"] == 2_000_000
+
+
+def test_a_table_that_outgrows_the_disk_limit_is_one_sentence(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("a,label\n" + "\n".join(f"{x},1" for x in np.random.default_rng(0).normal(size=300_000)))
+    limits = sandbox.Limits(memory_bytes=1 << 30, cpu_s=60, wall_s=60, file_bytes=1 << 20)
+    out = tmp_path / "out"
+    out.mkdir()
+    with pytest.raises(BadData, match="larger file than is allowed"):
+        sandbox.run(
+            "engine.data.read:read", {"path": str(path), "out": str(out)}, read=[path], write=out, limits=limits
+        )
+
+
+def test_files_with_bytes_changed_end_as_an_answer(tmp_path):
+    """Every format, cut or with bytes overwritten: read, refused or contained, and the next file is read."""
+    random = np.random.default_rng(5)
+    table = pa.table({"a": random.normal(size=60), "c": list("xyz") * 20, "label": [0, 1] * 30})
+    pq.write_table(table, tmp_path / "t.parquet")
+    pyarrow.feather.write_feather(table, tmp_path / "t.feather", compression="lz4")
+    np.savez_compressed(tmp_path / "t.npz", x=random.normal(size=(60, 3)), label=np.arange(60))
+    table.to_pandas().to_csv(tmp_path / "t.csv", index=False)
+    for path in sorted(tmp_path.glob("t.*")):
+        good = path.read_bytes()
+        with sandbox.conversation(
+            "tests.engine.data.reading:read_each",
+            {"out": str(tmp_path)},
+            read=[tmp_path],
+            write=tmp_path,
+            limits=LIMITS,
+        ) as child:
+            for _ in range(40):
+                raw = bytearray(good)
+                for at in random.integers(0, len(raw), 4):
+                    raw[at] = random.integers(256)
+                path.write_bytes(raw[: int(random.integers(len(raw) // 2, len(raw) + 1))])
+                end = ending(child, path)
+                assert end in ("BadData", "read", "memory", "signal"), path.name
+                if end in ("memory", "signal"):
+                    break
+
+
+def ending(child, path):
+    try:
+        return child.ask({"path": str(path)})["end"]
+    except Contained as stopped:
+        return stopped.reason

@@ -144,3 +144,12 @@ def test_an_archive_with_other_things_is_refused(tmp_path, read_file, save_npz):
         archive.writestr("notes.txt", "x")
     with pytest.raises(BadData, match=r"more than arrays: notes\.txt"):
         read_file(path)
+
+
+@pytest.mark.parametrize("cut", [1, 7, 40])
+def test_bytes_lost_from_the_middle_are_noticed(read_file, save_npz, cut):
+    path = save_npz(x=np.arange(400.0).reshape(100, 4), label=np.arange(100))
+    raw = path.read_bytes()
+    path.write_bytes(raw[:500] + raw[500 + cut :])
+    with pytest.raises(BadData, match="damaged"):
+        read_file(path)
