@@ -1,50 +1,20 @@
 """What is taken, refused and told of ONNX models that are not hostile by design."""
 
 import json
-import os
 import shutil
-import zipfile
 
 import numpy as np
 import onnx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
 from engine.errors import BadModel
 from engine.formats import onnx as onnx_format
 from engine.formats.onnx_check import MAX_NODES
-from tests.engine.formats.taking import predict, sentence, take_confined, take_here
-
-FLOAT = TensorProto.FLOAT
-
-
-def info(name, shape=("N", 4), dtype=FLOAT):
-    return helper.make_tensor_value_info(name, dtype, shape)
-
-
-def weights(name="w", shape=(4, 2), dtype=np.float32):
-    return numpy_helper.from_array(np.arange(np.prod(shape)).reshape(shape).astype(dtype) / 10, name)
-
-
-def model(nodes=None, inputs=None, outputs=None, tensors=None, opsets=(("", 17),), **metadata):
-    nodes = nodes or [helper.make_node("MatMul", ["x", "w"], ["y"])]
-    tensors = [weights()] if tensors is None else tensors
-    graph = helper.make_graph(nodes, "g", inputs or [info("x")], outputs or [info("y", ("N", 2))], tensors)
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid(*o) for o in opsets], ir_version=10)
-    helper.set_model_props(made, metadata)
-    return made
-
-
-def ending_in(*operators, shape=("N", 2), n_columns=2, **options):
-    """MatMul, then the operators one after another."""
-    nodes, last = [helper.make_node("MatMul", ["x", "w"], ["t0"])], "t0"
-    for i, operator in enumerate(operators):
-        following = "y" if i == len(operators) - 1 else f"t{i + 1}"
-        nodes.append(helper.make_node(operator, [last], [following]))
-        last = following
-    return model(nodes, outputs=[info("y", shape)], tensors=[weights(shape=(4, n_columns))], **options)
+from tests.engine.formats.onnx_models import FLOAT, ending_in, info, model, weights
+from tests.engine.formats.taking import predict, sentence, take_here
 
 
 def taken(made, tmp_path, **options):
@@ -251,100 +221,6 @@ def test_tensors_kept_in_typed_fields_are_fine(tmp_path):
     tensor.float_data.append(1.0)
     shutil.rmtree(tmp_path / "out")
     assert "holds 9" in refused(model(tensors=[tensor]), tmp_path)
-
-
-# ---------------------------------------------------------------- data files
-def with_data(folder, location="weights/part.bin"):
-    """model.onnx with its weights in another file of the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / location).parent.mkdir(parents=True, exist_ok=True)
-    made = model()
-    onnx.save(made, folder / "model.onnx", save_as_external_data=True, location=location, size_threshold=0)
-    return folder / "model.onnx", folder / location
-
-
-@pytest.mark.parametrize("prefix", ["", "my model (1)/"])
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_a_zip_of_model_and_data(prefix, method, tmp_path):
-    model_file, data = with_data(tmp_path / "saved")
-    with zipfile.ZipFile(tmp_path / "up.zip", "w", method) as archive:
-        archive.write(model_file, f"{prefix}net.onnx")
-        archive.write(data, f"{prefix}weights/part.bin")
-        archive.writestr(f"{prefix}readme.txt", "not taken")
-    manifest = take_confined(tmp_path / "up.zip", tmp_path / "out")
-    assert sorted(p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*") if p.is_file()) == [
-        "model.onnx",
-        "weights/part.bin",
-    ]
-    assert manifest.n_parameters == 8
-    assert predict(manifest, tmp_path / "out")["y"]["shape"] == [3, 2]
-
-
-def test_files_uploaded_together(tmp_path):
-    model_file, data = with_data(tmp_path / "saved", "net.onnx.data")
-    with pytest.raises(BadModel, match=r"Needs net\.onnx\.data \(not uploaded\)"):
-        take_confined(model_file, tmp_path / "alone")
-    manifest = take_confined(model_file, tmp_path / "out", beside={"net.onnx.data": str(data)})
-    assert predict(manifest, tmp_path / "out")["y"]["shape"] == [3, 2]
-
-
-@pytest.mark.parametrize("link", [os.symlink, os.link])
-def test_links_among_the_files_are_refused(link, tmp_path):
-    model_file, data = with_data(tmp_path / "saved", "net.onnx.data")
-    link(data, tmp_path / "linked")
-    with pytest.raises(BadModel, match="is a link"):
-        take_here(model_file, tmp_path / "out", beside={"net.onnx.data": tmp_path / "linked"})
-
-
-def test_cut_data_is_named_with_both_sizes(tmp_path):
-    model_file, data = with_data(tmp_path / "saved", "net.onnx.data")
-    data.write_bytes(data.read_bytes()[:-1])
-    with pytest.raises(BadModel, match="cut off: it has 31 bytes, the model asks for 32"):
-        take_here(model_file, tmp_path / "out", beside={"net.onnx.data": data})
-
-
-@pytest.mark.parametrize(
-    "entries",
-    [
-        {"location": "../w.bin"},
-        {"location": "/etc/passwd"},
-        {"location": "a/../../w.bin"},
-        {"location": "C:\\w.bin"},
-        {"location": "*/_ORT_MEM_ADDR_/*"},
-        {"location": "other.onnx"},
-        {"location": ""},
-        {"location": "w.bin", "offset": "-1"},
-        {"location": "w.bin", "offset": "1e3"},
-        {"location": "w.bin", "length": "7"},
-        {"location": "w.bin", "odd": "x"},
-    ],
-)
-def test_places_that_are_no_plain_name(entries, tmp_path):
-    made = model()
-    tensor = made.graph.initializer[0]
-    tensor.ClearField("raw_data")
-    tensor.data_location = TensorProto.EXTERNAL
-    for key, value in entries.items():
-        tensor.external_data.add(key=key, value=value)
-    (tmp_path / "w.bin").write_bytes(bytes(32))
-    (tmp_path / "in.onnx").write_bytes(made.SerializeToString())
-    with pytest.raises(BadModel, match="refused: the external data") as caught:
-        take_here(tmp_path / "in.onnx", tmp_path / "out", beside={"w.bin": tmp_path / "w.bin"})
-    sentence(caught.value)
-
-
-def test_one_model_per_zip(tmp_path):
-    with zipfile.ZipFile(tmp_path / "up.zip", "w") as archive:
-        for name in ("a.onnx", "b.onnx"):
-            archive.writestr(name, model().SerializeToString())
-    with pytest.raises(BadModel, match=r"holds 2 \.onnx files"):
-        take_here(tmp_path / "up.zip", tmp_path / "out")
-
-
-def test_other_formats_are_one_file(hostile_dir, tmp_path):
-    path = hostile_dir / "control_lightgbm" / "model.txt"
-    with pytest.raises(BadModel, match="a lightgbm model is one file"):
-        take_confined(path, tmp_path / "out", beside={"more.bin": str(path)})
 
 
 # ---------------------------------------------------------------- damage
