@@ -21,7 +21,7 @@ head(
     context=f"{plain(study.name, 60)} · {run.created_at:%d %b %Y, %H:%M} UTC · {plain(run.created_by, 40)} · {run.id}",
 )
 with st.container(horizontal=True, vertical_alignment="center"):
-    badge("Baseline") if run.is_baseline and run.status == "succeeded" else badge(STATUS[run.status])
+    badge("Baseline" if run.is_baseline and run.status == "succeeded" else STATUS[run.status])
     st.page_link("study.py", label="Study", icon=":material/stairs:", query_params={"study": study.id})
     st.page_link("compare.py", label="Compare", icon=":material/compare_arrows:", query_params={"study": study.id})
     if run.retry_of:

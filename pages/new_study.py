@@ -12,12 +12,12 @@ DRAW = {"Model": model_step, "Data": data_step, "Promise": promise_step}
 
 head("New study", "Three steps. Nothing is measured until you set the promise.")
 state = brought()
+st.session_state.setdefault(STEP_KEY, STEPS[0])
 known = {"Model": state.model is not None, "Data": state.checked is not None, "Promise": False}
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    step = st.segmented_control(
+    chosen = st.segmented_control(
         "Step",
         STEPS,
-        default="Model",
         required=True,
         key=STEP_KEY,
         format_func=lambda name: (
@@ -28,4 +28,6 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
     )
     if state.model or state.profile:
         st.button("Start over", type="tertiary", icon=":material/restart_alt:", key="ns-restart", on_click=start_over)
+step = chosen or STEPS[0]
+st.query_params["step"] = step
 DRAW[step](state)

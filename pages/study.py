@@ -25,7 +25,15 @@ head(
     context=f"{plain(model_name, 60)} · {FORMATS.get(manifest.format, manifest.format)} · "
     f"{info.n_rows:,} evaluation rows · {plain(machine['processor'], 40)}, {machine['usable_cores']} cores",
 )
-study_verdict(study, runs, key="st")
+
+
+def to_compare() -> None:
+    """The way to the table."""
+    query = {"study": study.id}
+    st.page_link("compare.py", label="Compare", icon=":material/compare_arrows:", query_params=query)
+
+
+study_verdict(study, runs, key="st", actions=to_compare)
 if baseline:
     st.subheader("Baseline", anchor=False)
     baseline_tiles(study, baseline)

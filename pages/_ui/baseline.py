@@ -9,7 +9,7 @@ import streamlit as st
 from engine.records import Experiment, Interval, Measurement, Study
 from engine.reports import numbers
 from engine.reports.money import cost_per_1k
-from pages._ui.parts import badge, card_title, tile
+from pages._ui.parts import badge, card_title, tile, warn
 from pages._ui.text import plain
 from pages._ui.words import cost_unit, drop_unit, goal_sentence, metric_name
 
@@ -35,8 +35,7 @@ def baseline_tiles(study: Study, run: Experiment) -> None:
     with st.grid(5 if len(tiles) > 8 else 4, min_column_width=128):
         for label, value, note, meaning in tiles:
             tile(label, value, note, meaning)
-    for flag in dict.fromkeys(measured.flags):
-        st.caption(f":orange[:material/warning: {plain(flag)}]")
+    warn(measured.flags)
 
 
 def _tiles(study: Study, run: Experiment, measured: Measurement) -> list[tuple[str, str, str, str]]:

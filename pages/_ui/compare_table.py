@@ -16,6 +16,7 @@ from pages._ui.words import cost_unit, metric_name
 
 Key = Callable[[CompareRow], float]
 LAST = float("inf")
+NB = "\u00a0"  # keeps a short cell in one line
 SORTS: dict[str, Key] = {
     "Order of asking": lambda row: 0.0,
     "p50 latency": lambda row: row.p50_ms if row.p50_ms is not None else LAST,
@@ -42,7 +43,7 @@ def comparison(study: Study, rows: Sequence[CompareRow], names: Mapping[str, str
         ],
         "Result": [_result(study, row) for row in rows],
         "p50": _with_change(numbers.column([row.p50_ms for row in rows], "ms"), [_speed(row) for row in rows]),
-        "Speed-up": [_interval(row) for row in rows],
+        "Speed\u2011up": [_interval(row) for row in rows],
     }
     if any(row.p99_ms is not None for row in rows):
         columns["p99"] = numbers.column([row.p99_ms for row in rows], "ms")
@@ -75,7 +76,7 @@ def outcome(study: Study, row: CompareRow) -> str:
 
 
 def _result(study: Study, row: CompareRow) -> str:
-    reason = plain(row.reason, 160) if row.reason else ""
+    reason = plain(row.reason, 120) if row.reason else ""
     return md_badge(outcome(study, row)) + (f"  \n:gray[{reason}]" if reason else "")
 
 
@@ -89,7 +90,8 @@ def _with_change(values: Sequence[str], changes: Sequence[tuple[str, Tone] | Non
 def _speed(row: CompareRow) -> tuple[str, Tone] | None:
     if row.speedup is None or row.is_baseline:
         return None
-    return numbers.change(1 / row.speedup, 1.0, certain=row.speed_verdict in ("faster", "slower"))
+    text, kind = numbers.change(1 / row.speedup, 1.0, certain=row.speed_verdict in ("faster", "slower"))
+    return text.replace(" ", NB), kind
 
 
 def _interval(row: CompareRow) -> str:
@@ -99,7 +101,7 @@ def _interval(row: CompareRow) -> str:
         return numbers.MISSING
     if row.speedup_low is None or row.speedup_high is None:
         return f"{row.speedup:.2f}×"
-    return f"{row.speedup:.2f}×  \n:gray[{row.speedup_low:.2f} to {row.speedup_high:.2f}]"
+    return f"{row.speedup:.2f}×  \n:gray[{row.speedup_low:.2f}{NB}to{NB}{row.speedup_high:.2f}]"
 
 
 def _quality(row: CompareRow) -> tuple[str, Tone] | None:

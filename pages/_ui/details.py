@@ -11,7 +11,7 @@ import streamlit as st
 from engine.records import Comparison, Experiment, Interval, Manifest, Measurement, QualityReport, SliceQuality, Study
 from engine.reports import numbers
 from pages._ui import loaders
-from pages._ui.parts import md_badge
+from pages._ui.parts import md_badge, warn
 from pages._ui.slice_map import change_text
 from pages._ui.steps.model import FORMATS
 from pages._ui.text import file_stem, plain
@@ -43,8 +43,13 @@ def timing_table(run: Experiment) -> None:
         f"model {numbers.latency(first.model_ms)}, scores {numbers.latency(first.post_ms)} · "
         f"{first.n_calls:,} calls in {first.n_pairs} process pairs"
     )
-    for flag in dict.fromkeys(flag for measured in run.measurements for flag in measured.flags):
-        st.caption(f":orange[:material/warning: {plain(flag)}]")
+    warn(
+        [
+            (f"batch {m.workload.batch_size:,}: " if len(run.measurements) > 1 else "") + f
+            for m in run.measurements
+            for f in m.flags
+        ]
+    )
 
 
 def _timing_row(run: Experiment, measured: Measurement) -> dict[str, str]:
@@ -128,7 +133,7 @@ def _lineage_row(title: str, manifest: Manifest, before: Manifest | None = None)
     size = numbers.size(manifest.size_bytes)
     if before:
         size += f"  \n:gray[{manifest.size_bytes / before.size_bytes:.2f}× of the step before]"
-    notes = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in manifest.notes.items())
+    notes = ", ".join(f"{key.replace('_', ' ')} {_flat(value)}" for key, value in manifest.notes.items())
     return {
         "Step": title,
         "Format": FORMATS.get(manifest.format, manifest.format),
@@ -189,4 +194,6 @@ def _flat(value: Any) -> str:
         return ", ".join(f"{key} {_flat(item)}" for key, item in value.items())
     if isinstance(value, list):
         return ", ".join(str(item) for item in value)
-    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 import streamlit as st
+
+from pages._ui.text import plain
 
 # The only CSS of the product, on keys only: an outcome bar on the verdict strip, a dashed edge on what does not fit,
 # and readable text on a selected pill (Streamlit paints it in the primary colour, unreadable on its tint in the dark).
@@ -144,6 +146,13 @@ def nothing_found(what: str, clear: Callable[[], None], *, key: str) -> None:
         st.button(
             "Clear filters", type="tertiary", icon=":material/filter_alt_off:", on_click=clear, key=f"{key}-clear"
         )
+
+
+def warn(flags: Iterable[str]) -> None:
+    """What may have disturbed the figures above, in one quiet paragraph."""
+    lines = [plain(flag, 200) for flag in dict.fromkeys(flags)]
+    if lines:
+        st.caption(":orange[:material/warning:] Read with care: " + "; ".join(lines) + ".")
 
 
 def problem(what: str, todo: str | None = None) -> None:

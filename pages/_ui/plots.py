@@ -105,7 +105,7 @@ def _cells(run: Experiment, kept: set[tuple[str, str]], band: Band) -> list[Slic
     report = run.quality
     assert report is not None
     whole = SliceQuality(
-        column="All", value="rows", n_rows=report.n_rows, baseline=report.baseline, candidate=report.candidate,
+        column="All rows", value="", n_rows=report.n_rows, baseline=report.baseline, candidate=report.candidate,
         drop=report.drop, bound=report.bound, verdict=_whole(report, band.max_drop),
     )  # fmt: skip
     return [whole, *(cell for cell in report.slices if (cell.column, cell.value) in kept)]

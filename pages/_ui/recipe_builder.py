@@ -35,8 +35,7 @@ def recipe_builder(study: Study, manifest: Manifest) -> None:
                 "With none, the original itself is run in the runtime chosen here.]"
             )
         steps = [_step_form(item, position, chain) for position, item in enumerate(chain)]
-        runtime = _runtime(reached)
-        sizes, preset = _workload(study)
+        runtime, sizes, preset = _how(study, reached)
         with st.container(horizontal=True, vertical_alignment="center"):
             go = st.button("Queue this run", type="primary", icon=":material/play_arrow:", key="st-go")
             st.caption("Measured beside the original, in the same process pairs.", width="content")
@@ -74,41 +73,33 @@ def _step_form(item: dict[str, Any], position: int, chain: list[dict[str, Any]])
             return None
 
 
-def _runtime(model_format: str) -> Choice | None:
+def _how(study: Study, model_format: str) -> tuple[Choice | None, list[int], Any]:
+    """Runtime, batch sizes and effort; None or an empty list where they cannot be used yet."""
     fitting = [name for name, cls in runtimes().items() if model_format in cls.accepts and not cls.missing_library()]
-    default = reference_runtime(model_format)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.selectbox(
-            "Runtime", fitting, index=fitting.index(default), format_func=lambda key: runtimes()[key].title,
-            key=f"st-runtime-{model_format}", width=260, help="What executes the model's file.",
-        )  # fmt: skip
-    runtime = runtimes()[name]
-    if not runtime.model_fields:
-        return Choice(name=name)
-    try:
-        return Choice(name=name, params=parameters(runtime, f"st-runtime-{name}"))
-    except WhetstoneError as error:
-        problem(plain(error))
-        return None
-
-
-def _workload(study: Study) -> tuple[list[int], Any]:
     fixed = study.signature.fixed_batch
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    primary = study.workload.batch_size
+    with st.grid(3, min_column_width=200):
+        name = st.selectbox(
+            "Runtime", fitting, index=fitting.index(reference_runtime(model_format)),
+            format_func=lambda key: runtimes()[key].title, key=f"st-runtime-{model_format}",
+            help="What executes the model's file.",
+        )  # fmt: skip
         chosen = st.multiselect(
-            "Items per call", [fixed] if fixed else sorted({*BATCHES, study.workload.batch_size}),
-            default=[study.workload.batch_size], accept_new_options=not fixed, key="st-batches", width=320,
-            help="Batch sizes to time; type another number to add it.",
+            "Items per call", [fixed] if fixed else sorted({*BATCHES, primary}), default=[primary],
+            accept_new_options=not fixed, key="st-batches", help="Batch sizes to time; type another number to add it.",
         )  # fmt: skip
         preset = st.selectbox(
-            "Precision", list(PRESETS), format_func=lambda key: PRESETS[key], index=1, key="st-preset", width=260,
+            "Effort", list(PRESETS), format_func=lambda key: PRESETS[key], index=1, key="st-preset",
             help="More pairs of fresh processes make narrower intervals and take longer.",
         )  # fmt: skip
     try:
-        return sorted({size for entry in chosen for size in numbers_in(str(entry), "Items per call")}), preset
+        sizes = sorted({size for entry in chosen for size in numbers_in(str(entry), "Items per call")})
+        runtime = runtimes()[name]
+        params = parameters(runtime, f"st-runtime-{name}") if runtime.model_fields else {}
     except WhetstoneError as error:
         problem(plain(error))
-        return [], preset
+        return None, [], preset
+    return Choice(name=name, params=params), sizes, preset
 
 
 def _queue(

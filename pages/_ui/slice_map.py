@@ -58,10 +58,7 @@ def slice_map(variants: Sequence[tuple[str, Sequence[SliceQuality]]], limit: flo
         tickfont=tick,
         range=[-0.5, len(columns) - 0.5],
     )
-    names = [
-        f"{for_chart(c, 20)}: {for_chart(v, 24)}  <span style='font-size:11px'>n {sizes[c, v]:,}</span>"
-        for c, v in rows
-    ]
+    names = [f"{slice_name(c, v)}  <span style='font-size:11px'>n {sizes[c, v]:,}</span>" for c, v in rows]
     figure.update_yaxes(
         tickvals=list(range(len(rows))), ticktext=names, range=[len(rows) - 0.5, -0.5], showgrid=False, tickfont=tick
     )
@@ -96,6 +93,11 @@ def _write(figure: go.Figure, i: int, j: int, cell: SliceQuality, step: int | No
     )
 
 
+def slice_name(column: str, value: str) -> str:
+    """'region: north', safe for a figure; all rows have no value."""
+    return for_chart(f"{column}: {value}" if value else column, 40)
+
+
 def change_text(drop: float | None, unit: float) -> str:
     """A drop as the change a reader expects: a loss has a minus."""
     if drop is None:
@@ -118,7 +120,7 @@ def _hatch(i: int, j: int) -> go.Scatter:
 
 
 def _hover(name: str, cell: SliceQuality, unit: float) -> str:
-    lines = [f"<b>{for_chart(cell.column)}: {for_chart(cell.value)}</b> · {for_chart(name)}", f"n {cell.n_rows:,}"]
+    lines = [f"<b>{slice_name(cell.column, cell.value)}</b> · {for_chart(name)}", f"n {cell.n_rows:,}"]
     if cell.drop is not None:
         lines.append(f"change {change_text(cell.drop, unit)}")
     if cell.bound is not None:

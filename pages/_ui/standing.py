@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from engine.records import TERMINAL, Experiment, Study
@@ -14,6 +15,7 @@ from pages._ui.text import plain
 from pages._ui.variants import name_of
 from pages._ui.words import METRICS, goal_sentence
 
+_FACTOR = re.compile(r"(?<=\d)x\b")  # 3x, as a terminal writes it
 Actions = Callable[[], None] | None
 
 
@@ -30,8 +32,8 @@ def study_verdict(study: Study, runs: Sequence[Experiment], *, key: str, actions
     elif baseline.status != "succeeded":
         verdict("fail", "Failed", "The baseline was not measured", plain(baseline.reason or "", 400), key=key)
     elif near := nearest_miss(study, rows):
-        reason = f"{_gain(near, names)}. It misses: {plain(near.reason or '', 300)}."
-        verdict("open", "Misses the promise", "No variant keeps the promise yet", reason, key=key, actions=actions)
+        reason = f"Nearest: {_gain(near, names)} ({_shortfall(near.reason)})."
+        verdict("fail", "Misses the promise", "No variant keeps the promise yet", reason, key=key, actions=actions)
     else:
         wish = f"The promise asks for {goal_sentence(study.promise.goal)}."
         verdict("info", "Answer", f"The original takes {numbers.latency(baseline.p50_ms)} a call", wish, key=key)
@@ -47,7 +49,7 @@ def run_verdict(study: Study, run: Experiment, rows: Sequence[CompareRow], *, ke
     elif stands.meets:
         verdict("pass", "Meets the promise", _gain(row, {}), "Goal and band are both kept.", key=key)
     else:
-        verdict("open", "Misses the promise", _gain(row, {}), f"{plain(stands.shortfall, 400)}.", key=key)
+        verdict("fail", "Misses the promise", _gain(row, {}), f"Why: {_shortfall(stands.shortfall)}.", key=key)
 
 
 def best_row(study: Study, rows: Sequence[CompareRow]) -> CompareRow | None:
@@ -80,6 +82,10 @@ def _gain(row: CompareRow, names: Mapping[str, str]) -> str:
         speed = f"{row.speedup:.2f}× faster"
     text = f"{speed}{_loss(row)}"
     return f"{subject} is {text}" if subject else text[0].upper() + text[1:]
+
+
+def _shortfall(reason: str | None) -> str:
+    return plain(_FACTOR.sub("×", reason or ""), 400)
 
 
 def _loss(row: CompareRow) -> str:

@@ -6,15 +6,15 @@ import html
 import re
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")  # every ASCII punctuation mark: Markdown lets a backslash disarm each
-_SHORTCODE = re.compile(r":(?=[\w/+-])")
-_JOINER = "\u2060"  # invisible; icons and emoji are looked for after Markdown was read, where a backslash is gone
+_LATER = re.compile(r"(?<=:)(?=[\w/+-])|(?<=@)(?=\w)|(?i:(?<=www))(?=\.)")
+_JOINER = "\u2060"  # invisible; icons, emoji and bare links are looked for after Markdown, where backslashes are gone
 _WHITE = re.compile(r"\s+")
 
 
 def plain(text: object, limit: int = 200) -> str:
     """The text for anything that reads Markdown (titles, labels, captions, `st.table`); one line, cut at `limit`."""
     line = shorten(_WHITE.sub(" ", str(text)).strip(), limit)
-    return _SHORTCODE.sub(":" + _JOINER, _PUNCTUATION.sub(r"\\\1", line))
+    return _PUNCTUATION.sub(r"\\\1", _LATER.sub(_JOINER, line))
 
 
 def for_chart(text: object, limit: int = 60) -> str:

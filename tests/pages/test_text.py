@@ -20,6 +20,7 @@ HOSTILE = [
     "&lt;b&gt;",
     "line one\n\n- item",
     "https://evil.example",
+    "WWW.evil.example me@evil.example",
 ]
 
 
@@ -28,6 +29,12 @@ def test_every_mark_is_disarmed_and_nothing_is_lost(text):
     shown = plain(text)
     assert not re.search(r"(?<!\\)(?:\\\\)*[!-/:-@\[\]-`{-~]", re.sub(r"\\[!-/:-@\[-`{-~]", "", shown))
     assert re.sub(r"\\(.)", r"\1", shown).replace("\u2060", "") == " ".join(text.split())
+
+
+@pytest.mark.parametrize("text", ["see http://evil.example", "https://x.y", "WWW.evil.example", "me@evil.example"])
+def test_bare_links_are_broken_up(text):
+    shown = plain(text).replace("\\", "")  # what is left once Markdown was read; mdast then looks for these:
+    assert not re.search(r"https?://|www(?=\.)|(?<=[\w.])@(?=[\w.])", shown, re.IGNORECASE)
 
 
 @pytest.mark.parametrize("text", [":red[danger]", ":material/home:", ":smile:", ":streamlit:", ":red-badge[x]"])

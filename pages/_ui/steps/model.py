@@ -59,6 +59,9 @@ def facts(model: Manifest) -> dict[str, str]:
     if signature.task:
         rows["Answers"] = TASKS[signature.task]
     rows["Inputs"] = "  \n".join(tensor(spec) for spec in signature.inputs)
+    for spec in signature.inputs:
+        if spec.columns:
+            rows["Columns"] = plain(", ".join(spec.columns), 400)
     rows["Outputs"] = "  \n".join(tensor(spec) for spec in signature.outputs)
     if signature.classes:
         rows["Classes"] = plain(", ".join(signature.classes), 300)

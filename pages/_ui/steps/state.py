@@ -47,6 +47,8 @@ def brought() -> Brought:
     """This session's state; after a reload the model and the data named in the address."""
     if _STATE not in st.session_state:
         st.session_state[_STATE] = _from_address()
+        if (step := st.query_params.get("step")) in STEPS:
+            st.session_state.setdefault(STEP_KEY, step)
     state: Brought = st.session_state[_STATE]
     for name, value in (("model", state.model and state.model.id), ("data", state.table_id)):
         if value and st.query_params.get(name) != value:
