@@ -31,6 +31,8 @@ def capability(n_rows: int, delta: float) -> str:
     """What n_rows certification rows can and cannot show about a drop limit of delta, in two sentences."""
     if delta <= 0.0:
         return "With a drop limit of 0 only identical answers can be certified, whatever the number of rows"
+    if delta >= 1.0:
+        return "With a drop limit of 1 every variant is good enough; set a smaller one"
     least, good = least_rows(delta), rows_for_power(delta)
     limit = f"a drop limit of {delta:g}"
     if n_rows < least:

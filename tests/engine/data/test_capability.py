@@ -34,6 +34,7 @@ def test_least_rows_of_a_slice(delta, n):
         (1396, 0.01, ("only for variants that change few answers",)),
         (1397, 0.01, ("1,397 certification rows are enough", "A slice needs 299 rows of its own")),
         (5000, 0.0, ("only identical answers",)),
+        (5000, 1.0, ("every variant is good enough",)),
     ],
 )
 def test_what_the_rows_can_show(n_rows, delta, parts):
