@@ -4,43 +4,43 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.quality.metrics import predicted_classes
-from engine.records import Agreement, Task
-
-CLIP = 1e-12
+from engine.quality.answers import Compared
+from engine.records import Agreement
 
 
-def agreement(baseline: np.ndarray, candidate: np.ndarray, task: Task, *, identical: bool) -> Agreement:
-    """Compare finite scores of the same rows, as `to_scores` gives them.
-
-    |Δ| of a row is its largest over the columns. KL is of the class probabilities, baseline to candidate, in nats,
-    clipped at 1e-12. identical: whether the raw outputs are equal bit for bit.
-    """
-    if not len(baseline):
-        return Agreement(max_abs_diff=None, p99_abs_diff=None, identical=identical)
-    gaps = np.abs(candidate.astype(np.float64) - baseline).reshape(len(baseline), -1).max(axis=1)
-    classes = task in ("binary", "multiclass")
-    kl = kl_per_row(baseline, candidate) if classes else None
-    flipped = predicted_classes(baseline) != predicted_classes(candidate) if classes else None
+def agreement(found: Compared, labels: np.ndarray | None) -> Agreement:
+    """Over the rows where the candidate has an answer. labels: (n,) class index, -1 unknown, or None."""
+    fine = found.finite
+    if not fine.any():
+        return Agreement(max_abs_diff=None, p99_abs_diff=None, identical=found.identical)
+    gap = found.gap[fine]
+    kl, js, overlap = (_of(values, fine) for values in (found.kl, found.js, found.top_k_overlap))
     return Agreement(
-        flip_fraction=None if flipped is None else float(flipped.mean()),
-        max_abs_diff=float(gaps.max()),
-        p99_abs_diff=float(np.quantile(gaps, 0.99, method="inverted_cdf")),
+        **_flips(found, labels),
+        max_abs_diff=float(gap.max()),
+        p99_abs_diff=float(np.quantile(gap, 0.99, method="inverted_cdf")),
         mean_kl_nats=None if kl is None else float(kl.mean()),
         max_kl_nats=None if kl is None else float(kl.max()),
-        identical=identical,
+        mean_js_nats=None if js is None else float(js.mean()),
+        top_k=found.top_k,
+        top_k_overlap=None if overlap is None else float(overlap.mean()),
+        identical=found.identical,
     )
 
 
-def kl_per_row(baseline: np.ndarray, candidate: np.ndarray) -> np.ndarray:
-    """(n,) Kullback-Leibler divergence of class probabilities, baseline to candidate, in nats, never negative."""
-    p, q = _distribution(baseline), _distribution(candidate)
-    kl: np.ndarray = np.maximum(0.0, (p * (np.log(p) - np.log(q))).sum(axis=1))
-    return kl
+def _of(values: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
+    return None if values is None else values[rows]
 
 
-def _distribution(scores: np.ndarray) -> np.ndarray:
-    columns = np.stack([1.0 - scores, scores], axis=1) if scores.ndim == 1 else scores
-    clipped: np.ndarray = np.clip(columns, CLIP, None)
-    clipped /= clipped.sum(axis=1, keepdims=True)
-    return clipped
+def _flips(found: Compared, labels: np.ndarray | None) -> dict[str, float]:
+    """Churn: all flips; of the labelled rows also those that were lost and those that were won."""
+    before, after = found.baseline.predicted, found.candidate.predicted
+    if before is None or after is None:
+        return {}
+    flips = {"flip_fraction": float((before != after)[found.finite].mean())}
+    known = found.finite & (labels >= 0) if labels is not None else np.zeros(0, bool)
+    if known.any():
+        right_before, right_after = (before == labels)[known], (after == labels)[known]
+        flips["bad_flip_fraction"] = float((right_before & ~right_after).mean())
+        flips["good_flip_fraction"] = float((right_after & ~right_before).mean())
+    return flips

@@ -41,6 +41,11 @@ def to_scores(output: np.ndarray, kind: OutputKind, task: Task) -> np.ndarray:
     return _probabilities(scores) if kind == "probabilities" else _softmax(scores)
 
 
+def predicted_classes(scores: np.ndarray) -> np.ndarray:
+    """(n,) int: most likely class of (n,) probabilities of the second class or (n, K). A tie goes to the first."""
+    return (scores > 0.5).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
+
+
 def non_finite_rows(output: np.ndarray) -> np.ndarray:
     """(n,) bool: rows of an output (n, ...) that hold NaN or infinity."""
     if output.dtype.kind != "f":

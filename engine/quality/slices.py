@@ -13,31 +13,44 @@ from engine.records import Metric
 
 CLASS_COLUMN = "true class"
 PREFIX = "slice:"
-RESAMPLED: frozenset[Metric] = frozenset({"roc_auc", "rmse", "ndcg_at_10"})
+EXACT_COUNTS: frozenset[Metric] = frozenset({"accuracy", "retrieval_agreement"})  # Tango's bound needs no more rows
+TWO_CLASSES: frozenset[Metric] = frozenset({"roc_auc", "pr_auc", "f1"})
 LEAST_RESAMPLED = 100
 LEAST_PER_CLASS = 30
+LEAST_GROUPS = 30
+
+
+def slice_texts(rows: pd.DataFrame, column: str) -> tuple[np.ndarray, list[str]]:
+    """(n,) position of each row's value among the sorted values of a slice column; a blank is "(missing)".
+
+    rows: holds a text column "slice:<column>". Raises BadData when it is not there.
+    """
+    if PREFIX + column not in rows:
+        known = ", ".join(str(name)[len(PREFIX) :] for name in rows if str(name).startswith(PREFIX)) or "none"
+        raise BadData(f"the slice column {column!r} is not in the evaluation set; it has {known}")
+    codes, found = pd.factorize(rows[PREFIX + column])
+    texts = ["(missing)", *("(missing)" if text == "" else str(text) for text in found)]  # a blank has the code -1
+    values = sorted(set(texts))
+    return np.array([values.index(text) for text in texts])[codes + 1], values
 
 
 def declared_slices(rows: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[str, str, np.ndarray]]:
-    """(column, value, (n,) bool) for every value of the declared slice columns; a blank is "(missing)".
-
-    rows: holds one text column "slice:<name>" per slice column. Raises BadData when one is not there.
-    """
+    """(column, value, (n,) bool) for every value that the declared slice columns have in these rows."""
     for column in columns:
-        if PREFIX + column not in rows:
-            known = ", ".join(str(name)[len(PREFIX) :] for name in rows if str(name).startswith(PREFIX)) or "none"
-            raise BadData(f"the slice column {column!r} is not in the evaluation set; it has {known}")
-        text = rows[PREFIX + column].astype(object)
-        values = text.where(text.notna() & (text != ""), "(missing)").astype(str).to_numpy()
-        for value in np.unique(values):
-            yield column, str(value), values == value
+        codes, values = slice_texts(rows, column)
+        for at in np.unique(codes):
+            yield column, values[at], codes == at
 
 
 def class_slices(labels: np.ndarray, classes: Sequence[str] | None) -> Iterator[tuple[str, str, np.ndarray]]:
     """("true class", name, (n,) bool) for every class among the labels: accuracy there is the class's recall."""
     for index in np.unique(labels):
-        name = classes[index] if classes is not None and 0 <= index < len(classes) else str(index)
-        yield CLASS_COLUMN, name, labels == index
+        yield CLASS_COLUMN, class_name(int(index), classes), labels == index
+
+
+def class_name(index: int, classes: Sequence[str] | None) -> str:
+    """The name of a class, or its number where it has none."""
+    return classes[index] if classes is not None and 0 <= index < len(classes) else str(index)
 
 
 def n_min(margin: float, alpha: float = 0.05) -> int | None:
@@ -47,17 +60,26 @@ def n_min(margin: float, alpha: float = 0.05) -> int | None:
     return 1 if margin >= 1.0 else math.ceil(math.log(alpha) / math.log1p(-margin))
 
 
-def too_few(n_units: int, metric: Metric, margin: float, alpha: float, labels: np.ndarray | None = None) -> str | None:
-    """None, or why a verdict on n_units rows (queries for NDCG) would mean nothing."""
+def too_few(
+    n_rows: int,
+    metric: Metric,
+    margin: float,
+    alpha: float,
+    labels: np.ndarray | None = None,
+    n_groups: int | None = None,
+) -> str | None:
+    """None, or why a verdict on n_rows rows (queries for NDCG) in n_groups groups would mean nothing."""
     needed = n_min(margin, alpha)
     if needed is None:
         return "no number of rows excludes every loss: a limit of 0 is met only by identical answers"
-    if metric in RESAMPLED:
+    if metric not in EXACT_COUNTS:
         needed = max(LEAST_RESAMPLED, needed)
     unit = "queries" if metric == "ndcg_at_10" else "rows"
-    if n_units < needed:
-        return f"too few {unit}: {n_units:,} of {needed:,} needed"
-    if metric == "roc_auc" and labels is not None:
+    if n_rows < needed:
+        return f"too few {unit}: {n_rows:,} of {needed:,} needed"
+    if n_groups is not None and n_groups < LEAST_GROUPS:
+        return f"too few groups: {n_groups} of {LEAST_GROUPS} needed"
+    if metric in TWO_CLASSES and labels is not None:
         rarest = int(np.bincount(labels, minlength=2).min())
         if 0 < rarest < LEAST_PER_CLASS:  # none at all: the metric does not exist, and says so itself
             return f"too few rows of one class: {rarest} of {LEAST_PER_CLASS} needed"

@@ -1,11 +1,22 @@
+from typing import get_args
+
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn import metrics as oracle
 
-from engine.errors import BadData, InvalidRequest
+from engine.errors import InvalidRequest
 from engine.quality import metrics
+from engine.quality.answers import compare
+from engine.records import METRICS, Metric
+from tests.engine.quality.answering import judged_rows
+
+
+def value(metric, output, labels, task, kind="probabilities", weights=None, tau=None):
+    """The metric of one model: compared with itself."""
+    rows = judged_rows(metric, output, output, labels, task, kind, weights=weights, tau=tau)
+    found = metrics.lose(metric, rows, 0.05, bounded=False)
+    assert found.drop == 0
+    return found.baseline
 
 
 @pytest.mark.parametrize(
@@ -24,94 +35,111 @@ def test_the_metric_follows_the_task(task, labelled, expected):
     assert metrics.auto_metric(task, labelled=labelled) == expected
 
 
-def test_only_rmse_has_no_fixed_scale():
-    assert [name for name in metrics.FITS if metrics.is_relative(name)] == ["rmse"]
+def test_every_metric_has_a_formula_and_its_facts():
+    assert set(metrics.MEASURES) == set(METRICS) == set(get_args(Metric))
+    assert all(metric in METRICS and task in METRICS[metric].tasks for task, metric in metrics.AUTO.items())
+
+
+def test_losses_without_a_fixed_scale_are_relative():
+    assert {name for name in METRICS if metrics.is_relative(name)} == {"log_loss", "brier", "rmse", "mae", "pinball"}
     assert not metrics.is_relative(None)
 
 
 def test_a_metric_that_does_not_fit_is_refused():
-    with pytest.raises(InvalidRequest, match="roc_auc cannot judge a multiclass task; use accuracy"):
+    with pytest.raises(InvalidRequest, match="roc_auc cannot judge a multiclass task; use accuracy or log_loss"):
         metrics.check_fits("roc_auc", "multiclass")
     metrics.check_fits("accuracy", "binary")
+
+
+# ---------------------------------------------------------------- vectors and second opinions
+def test_vectors():
+    assert value("log_loss", np.array([0.9, 0.2, 0.6]), np.array([1, 0, 1]), "binary") == pytest.approx(
+        0.279777, abs=5e-7
+    )
+    assert value("brier", np.array([0.9, 0.2, 0.6]), np.array([1, 0, 1]), "binary") == pytest.approx(0.07)
+    for guess, loss in ((8.0, 1.8), (13.0, 0.3)):
+        found = value("pinball", np.array([guess]), np.array([10.0]), "regression", "value", tau=0.9)
+        assert found == pytest.approx(loss)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_binary_metrics_are_those_of_scikit_learn(weighted):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 300)
+    scores = np.clip(0.5 + (labels - 0.5) * 0.4 + rng.normal(0, 0.3, 300), 0.01, 0.99).round(2)  # ties
+    weights = rng.random(300) if weighted else None
+    more = {"sample_weight": weights}
+    expected = {
+        "roc_auc": oracle.roc_auc_score(labels, scores, **more),
+        "pr_auc": oracle.average_precision_score(labels, scores, **more),
+        "f1": oracle.f1_score(labels, scores > 0.5, **more),
+        "accuracy": oracle.accuracy_score(labels, scores > 0.5, **more),
+        "log_loss": oracle.log_loss(labels, scores, **more),
+        "brier": oracle.brier_score_loss(labels, scores, **more),
+    }
+    found = {metric: value(metric, scores, labels, "binary", weights=weights) for metric in expected}
+    assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_multiclass_metrics_are_those_of_scikit_learn(weighted):
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 4, 300)
+    scores = rng.dirichlet(np.ones(5), 300) * 0.6 + 0.4 * np.eye(5)[labels]
+    weights = rng.random(300) if weighted else None
+    more = {"sample_weight": weights}
+    said = scores.argmax(axis=1)
+    expected = {
+        "accuracy": oracle.accuracy_score(labels, said, **more),
+        "macro_f1": oracle.f1_score(labels, said, labels=range(4), average="macro", **more),  # class 4 has no row
+        "log_loss": oracle.log_loss(labels, scores, labels=range(5), **more),
+    }
+    found = {metric: value(metric, scores, labels, "multiclass", weights=weights) for metric in expected}
+    assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_regression_metrics_are_those_of_scikit_learn(weighted):
+    rng = np.random.default_rng(2)
+    truth, guess = rng.normal(size=200), rng.normal(size=200)
+    weights = rng.random(200) if weighted else None
+    more = {"sample_weight": weights}
+    expected = {
+        "rmse": oracle.root_mean_squared_error(truth, guess, **more),
+        "mae": oracle.mean_absolute_error(truth, guess, **more),
+        "pinball": oracle.mean_pinball_loss(truth, guess, alpha=0.2, **more),
+    }
+    found = {m: value(m, guess, truth, "regression", "value", weights=weights, tau=0.2) for m in expected}
+    assert found == pytest.approx(expected)
 
 
 def test_accuracy_of_both_forms_of_scores():
     labels = np.array([0, 1, 1, 0])
     second = np.array([0.2, 0.9, 0.5, 0.5])  # a tie goes to the first class
-    assert metrics.accuracy(second, labels) == 0.75
-    assert metrics.accuracy(np.stack([1 - second, second], axis=1), labels) == 0.75
-    assert metrics.accuracy(second, labels, np.array([1, 1, 2, 0])) == 0.5
+    assert value("accuracy", second, labels, "binary") == 0.75
+    assert value("accuracy", np.stack([1 - second, second], axis=1), labels, "multiclass") == 0.75
 
 
-def test_rmse_is_that_of_scikit_learn():
-    rng = np.random.default_rng(0)
-    truth, guess, weights = rng.normal(size=50), rng.normal(size=50), rng.random(50)
-    expected = oracle.root_mean_squared_error(truth, guess, sample_weight=weights)
-    assert metrics.rmse(guess, truth, weights) == pytest.approx(expected)
+def test_a_certain_wrong_answer_has_a_finite_log_loss():
+    assert value("log_loss", np.array([0.0, 1.0]), np.array([1, 1]), "binary") == pytest.approx(27.63 / 2, abs=0.01)
 
 
-# ---------------------------------------------------------------- NDCG
-def test_ndcg_vector():
-    scores = np.array([4.0, 3.0, 2.0, 1.0])
-    _, ndcg = metrics.ndcg_per_query(scores, np.array([3.0, 2.0, 0.0, 1.0]), np.zeros(4))
-    assert ndcg == pytest.approx([0.992620], abs=5e-7)
+def test_the_pinball_loss_of_the_median_is_half_the_absolute_error():
+    rng = np.random.default_rng(3)
+    truth, guess = rng.normal(size=50), rng.normal(size=50)
+    assert value("pinball", guess, truth, "regression", "value") == pytest.approx(
+        value("mae", guess, truth, "regression", "value") / 2
+    )
 
 
-@given(st.integers(0, 10_000))
-def test_ndcg_is_that_of_scikit_learn_ties_included(seed):
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(2, 25, 6)
-    groups = rng.permutation(np.repeat([f"q{i}" for i in range(6)], sizes))
-    relevance = rng.integers(0, 4, len(groups)).astype(float)
-    scores = rng.integers(0, 5, len(groups)).astype(float)  # many ties
-    names, got = metrics.ndcg_per_query(scores, relevance, groups)
-    expected = {
-        name: oracle.ndcg_score([2 ** relevance[groups == name] - 1], [scores[groups == name]], k=10)
-        for name in np.unique(groups)
-        if relevance[groups == name].max() > 0
-    }
-    assert dict(zip(names, got, strict=True)) == pytest.approx(expected)
-
-
-def test_a_query_of_one_item_and_one_without_any():
-    names, ndcg = metrics.ndcg_per_query(np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.0, 0.0]), np.array([7, 8, 8]))
-    assert names.tolist() == [7]
-    assert ndcg.tolist() == [1.0]
-
-
-@pytest.mark.parametrize("relevance", [[-1.0, 2.0], [0.0, 100.0]])
-def test_relevance_out_of_range_is_refused(relevance):
-    with pytest.raises(BadData, match="relevance labels of 0 to 31"):
-        metrics.ndcg_per_query(np.array([1.0, 2.0]), np.array(relevance), np.array([0, 0]))
-
-
-# ---------------------------------------------------------------- retrieval
-def brute(vectors):
-    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    near = unit @ unit.T
-    np.fill_diagonal(near, -np.inf)
-    return near.argmax(axis=1)
-
-
-def test_same_neighbour_is_brute_force(monkeypatch):
-    monkeypatch.setattr(metrics, "CHUNK_ROWS", 7)
-    rng = np.random.default_rng(0)
-    before = rng.normal(size=(60, 8))
-    after = before + rng.normal(0, 0.5, size=before.shape)
-    same = metrics.same_neighbour(before, after)
-    assert same.tolist() == (brute(before) == brute(after)).tolist()
-    assert 0 < same.sum() < 60
-
-
-def test_scale_does_not_matter_and_twins_are_interchangeable():
-    rng = np.random.default_rng(1)
-    before = np.repeat(rng.normal(size=(10, 4)), 3, axis=0)  # every row has two twins
-    after = before * 3 + rng.normal(0, 1e-4, size=before.shape)
-    assert metrics.same_neighbour(before, after).all()
-
-
-def test_many_rows_look_in_a_sample(monkeypatch):
-    monkeypatch.setattr(metrics, "CORPUS_ROWS", 20)
-    vectors = np.random.default_rng(2).normal(size=(90, 4))
-    assert metrics.same_neighbour(vectors, vectors).all()
-    assert not metrics.same_neighbour(vectors, vectors[::-1]).all()
+def test_answers_are_read_block_by_block(monkeypatch):
+    rng = np.random.default_rng(4)
+    labels, before = rng.integers(0, 6, 500), rng.normal(size=(500, 6))
+    after = before + rng.normal(0, 0.5, before.shape)
+    whole = compare(before, after, labels, "logits", "multiclass")
+    monkeypatch.setattr("engine.quality.answers.BLOCK_NUMBERS", 6 * 37)
+    parts = compare(before, after, labels, "logits", "multiclass")
+    for name in ("gap", "kl", "js", "top_k_overlap"):
+        np.testing.assert_array_equal(getattr(whole, name), getattr(parts, name))
+    for name in ("predicted", "confidence", "label_probability"):
+        np.testing.assert_array_equal(getattr(whole.candidate, name), getattr(parts.candidate, name))
