@@ -18,14 +18,22 @@ def take_model(path: Path, display_name: str, workspace: Workspace) -> Manifest:
     The file is refused with BadModel, or Contained when opening it broke a limit; then nothing is stored.
     """
     path = _existing(path, BadModel, "model")
+    weights = _weights_beside(path)
+    limits = sandbox.Limits(memory_bytes=max(4 << 30, 4 * sum(file.stat().st_size for file in (path, *weights))))
     with workspace.draft() as draft:
         out = draft / "payload"
         out.mkdir()
         facts = sandbox.run(
             "engine.formats.take:take",
-            {"path": str(path), "out": str(out), "name": display_name},
-            read=[path],
+            {
+                "path": str(path),
+                "out": str(out),
+                "name": display_name,
+                "beside": {file.name: str(file) for file in weights},
+            },
+            read=[path, *weights],
             write=draft,
+            limits=limits,
         )
         manifest = Manifest(**facts, id=listing_digest(out), size_bytes=folder_bytes(out))
         sandbox.run(
@@ -36,6 +44,7 @@ def take_model(path: Path, display_name: str, workspace: Workspace) -> Manifest:
                 "runtime": Choice(name=reference_runtime(manifest.format)).model_dump(mode="json"),
             },
             read=[out],
+            limits=limits,
         )
         workspace.add_artefact(out)
     workspace.save_manifest(f"upload-{manifest.id}", manifest)
@@ -80,3 +89,12 @@ def _existing(path: Path, error: type[BadInput], noun: str) -> Path:
     if not path.is_file():
         raise error(f"{str(path)!r} is not a file; name one {noun} file")
     return path.resolve()
+
+
+def _weights_beside(path: Path) -> list[Path]:
+    """External data of an ONNX file under the names that exporters give it: plain files beside it, never links."""
+    if path.suffix.lower() != ".onnx":
+        return []
+    names = (f"{path.name}.data", f"{path.name}_data", f"{path.stem}.data")
+    found = [path.parent / name for name in dict.fromkeys(names)]
+    return [file for file in found if file.is_file() and not file.is_symlink() and file.stat().st_nlink == 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,7 @@ def _run_step(
             limits=BUILD_LIMITS,
             threads=threads,
             on_message=lambda message: progress(message["progress"], message["message"]),
+            log=sys.stderr,
         )
         if not any(out.iterdir()):
             raise WhetstoneError(f"{step.lever} wrote no file")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -53,6 +54,7 @@ def outputs(
                 write=out,
                 threads=threads,
                 on_message=lambda message: progress(message["progress"], message["message"]),
+                log=sys.stderr,
             )
             if not answer["steady"]:
                 raise BadModel(

@@ -10,7 +10,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import engine.errors
 from engine.errors import Contained, WhetstoneError
@@ -226,10 +226,12 @@ def run(
     threads: int = 1,
     cores: Sequence[int] | None = None,
     on_message: Callable[[dict[str, Any]], None] | None = None,
+    log: TextIO | None = None,
 ) -> dict[str, Any]:
     """What the function "module.path:function" returns for `request`, computed in a limited child.
 
     A WhetstoneError raised there is raised here again. Contained: memory, time, a crash, or any other exception.
+    log: where the end of what the child printed is written, however it ended.
     """
     child = Child(
         target, request, read=read, write=write, limits=limits, threads=threads, cores=cores, on_message=on_message
@@ -238,3 +240,5 @@ def run(
         return child.result()
     finally:
         child.stop()
+        if log is not None and (printed := child.log()):
+            print(printed.rstrip("\n"), file=log, flush=True)
