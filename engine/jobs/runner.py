@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -24,7 +25,7 @@ from engine.jobs.locks import FileLock, lock_folder
 from engine.jobs.ownership import CODE_VERSION, owner
 from engine.jobs.reporter import TROUBLE
 from engine.jobs.submit import URL_VARIABLE, runner_lock
-from engine.jobs.supervise import LEASE_S, WORKER, Setting, supervise
+from engine.jobs.supervise import LEASE_S, WORKER, Setting, supervise, temporary
 from storage.ledger import Ledger
 from storage.queue import Claimed
 from storage.schema import REVISION
@@ -97,13 +98,10 @@ class Runner:
         n_left = processes.end_marked(lambda mark: mark.startswith(f"{self._setting.owner}/"))
         n_lost = self._ledger.queue.interrupt_own(owner(self._ledger))
         self._ledger.runners.register(self._id, CODE_VERSION, REVISION)
-        LOG.info(
-            "runner %s serves %s; %d attempts and %d processes were left over",
-            os.getpid(),
-            self._ledger.home,
-            n_lost,
-            n_left,
-        )
+        shutil.rmtree(temporary(self._setting), ignore_errors=True)
+        LOG.info("runner %s serves %s", os.getpid(), self._ledger.home)
+        if n_lost or n_left:
+            LOG.warning("left over and ended: %d attempts, %d processes", n_lost, n_left)
 
     def _leave(self) -> None:
         try:

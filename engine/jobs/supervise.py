@@ -46,7 +46,7 @@ def supervise(queue: Queue, claimed: Claimed, setting: Setting) -> Status | None
     """
     started = time.monotonic()
     key = f"{claimed.experiment_id}/{claimed.attempt}"
-    folder = setting.home / "tmp" / f"attempt-{key.replace('/', '-')}"
+    folder = temporary(setting) / key.replace("/", "-")
     reporter = Reporter(queue, claimed.experiment_id, claimed.attempt, setting.lease_s)
     locks = PhaseLocks(setting.locks)
     try:
@@ -66,6 +66,11 @@ def supervise(queue: Queue, claimed: Claimed, setting: Setting) -> Status | None
         locks.release()
         reporter.close()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def temporary(setting: Setting) -> Path:
+    """Where the attempts of this owner keep their temporary files; a runner that starts finds it left over."""
+    return setting.home / "tmp" / f"attempts-{setting.owner[:12]}"
 
 
 def _order(claimed: Claimed, home: Path) -> dict[str, Any]:

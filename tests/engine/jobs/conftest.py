@@ -50,7 +50,7 @@ class Bench:
         self.ledger, self.study, self.tmp_path = ledger, study, tmp_path
         self.stop = threading.Event()
         self.setting = Setting(
-            ledger.home, tmp_path / "locks", f"test {tmp_path}", self.stop, worker="fake_worker", lease_s=15
+            ledger.home, tmp_path / "locks", "of this test", self.stop, worker="fake_worker", lease_s=15
         )
         self.n_asked = 0
 

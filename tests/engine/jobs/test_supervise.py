@@ -17,7 +17,7 @@ import pytest
 
 from engine.jobs import attempt as attempt_module
 from engine.jobs.locks import PhaseLocks
-from engine.jobs.supervise import supervise
+from engine.jobs.supervise import supervise, temporary
 from storage.ledger import Ledger
 from tests import history
 from tests.engine.jobs.conftest import Bench, alive, until
@@ -32,7 +32,7 @@ def test_a_result_is_stored_with_what_was_printed(bench):
     assert sorted(bench.log(run.id)) == ["printed by a child", "printed to stderr", "printed to stdout"]
     state = bench.ledger.queue.state(run.id)
     assert (state.progress, state.phase) == (1.0, None)
-    assert list((bench.ledger.home / "tmp").iterdir()) == []
+    assert list(temporary(bench.setting).iterdir()) == []
 
 
 def test_progress_is_seen_while_it_runs(bench):
