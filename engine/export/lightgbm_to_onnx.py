@@ -26,7 +26,11 @@ class LightgbmToOnnx(Lever):
 
     @classmethod
     def fits(cls, manifest: Manifest, machine: Mapping[str, Any]) -> str | None:
-        """As every plug-in; and a custom objective has no ONNX form."""
+        """As every plug-in; and a custom objective or linear leaves have no ONNX form."""
+        if manifest.versions.get("leaves") == "linear":
+            from engine.forest.onnx_tree_ensemble import LINEAR
+
+            return LINEAR
         if manifest.versions.get("objective", "").split(" ")[0] in ("custom", "none"):
             return "the objective is custom: ONNX cannot hold a link that the file does not name"
         return super().fits(manifest, machine)

@@ -23,10 +23,13 @@ _LESS_OR_EQUAL, _MEMBER = 0, 6
 _NO_CODE = 0.5  # never equal to a code that was cut to a whole number
 
 
+LINEAR = "linear trees cannot be converted: their leaves hold a model, ONNX leaves hold a number"
+
+
 def why_not(forest: Forest) -> str | None:
     """None, or why this forest has no exact ONNX form."""
     if forest.linear:
-        return "linear trees cannot be converted: their leaves hold a model, ONNX leaves hold a number"
+        return LINEAR
     if forest.objective.link == "unknown":
         return (
             "the objective is custom, so the file does not say how a raw score becomes an answer; "

@@ -43,7 +43,7 @@ def describe(folder: Path) -> dict[str, Any]:
         "format": "lightgbm",
         "signature": _signature(forest).model_dump(mode="json"),
         "n_trees": len(forest.trees),
-        "versions": versions | {"boosting": forest.boosting},
+        "versions": versions | {"boosting": forest.boosting} | ({"leaves": "linear"} if forest.linear else {}),
         "warnings": list(_warnings(forest)),
     }
 

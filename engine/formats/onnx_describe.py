@@ -8,6 +8,7 @@ from typing import Any
 from engine.errors import BadModel
 from engine.formats.onnx_check import element_count
 from engine.formats.onnx_ending import Ending, read_ending
+from engine.graph.onnx_files import operators
 from engine.records import Signature, TensorSpec
 
 # TensorProto.DataType -> numpy name
@@ -47,6 +48,7 @@ def describe_model(model: Any) -> dict[str, Any]:
         "signature": signature.model_dump(mode="json"),
         "n_parameters": None if n_trees else trained + ending.n_coefficients,
         "n_trees": n_trees or None,
+        "operators": sorted(operators(model)),
         "versions": _versions(model),
         "warnings": warnings + _warnings(signature, ending),
     }

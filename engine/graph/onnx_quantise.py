@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 
 ReduceRange = Literal["auto", "on", "off"]
 NOTHING_INSIDE = "no MatMul/Conv inside: there is nothing to store in fewer bits"
+_WEIGHTED = {"MatMul", "Gemm", "Conv", "ConvTranspose", "LSTM", "GRU", "RNN"}
 _INTEGER = ("MatMulInteger", "ConvInteger", "DynamicQuantizeMatMul", "MatMulIntegerToFloat")
 
 
 def why_nothing_inside(manifest: Manifest) -> str | None:
     """The reason an ONNX file without stored weights (trees, linear classifiers) cannot be quantised, else None."""
-    return NOTHING_INSIDE if manifest.n_parameters == 0 else None
+    known = set(manifest.operators)
+    empty = manifest.n_parameters == 0 or (known and not known & _WEIGHTED)
+    return NOTHING_INSIDE if empty else None
 
 
 def reduce_range(choice: ReduceRange, flags: Collection[str]) -> bool:

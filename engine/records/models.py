@@ -68,6 +68,7 @@ class Manifest(Record):
     size_bytes: int
     n_parameters: int | None = Field(None, description="Trained numbers of a net; None where not meaningful.")
     n_trees: int | None = None
+    operators: tuple[str, ...] = Field((), description="Distinct operator types of an uploaded graph.")
     versions: dict[str, str] = Field({}, description="opset, producer, library: what the file says of itself.")
     warnings: tuple[str, ...] = ()
     notes: dict[str, Any] = Field({}, description="What the lever that wrote it wants shown.")

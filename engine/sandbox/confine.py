@@ -30,7 +30,7 @@ SYSTEM_FILES = (
     "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/timezone", "/etc/os-release",
     "/etc/nsswitch.conf", "/etc/alternatives", "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat",
     "/proc/version", "/proc/filesystems", "/proc/sys/kernel/osrelease", "/proc/sys/vm/overcommit_memory",
-    "/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage",
+    "/sys/devices/system", "/sys/bus/pci/devices", "/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage",
 )  # fmt: skip
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 
