@@ -11,7 +11,7 @@ def test_a_model_arrives_by_the_command_the_page_shows(server, visit, tmp_path):
     model, _ = write(tmp_path)
     visitor = visit(server.url)
     page = visitor.open("new-study")
-    page.get_by_role("button", name="Stream a big file").click()
+    page.get_by_text("Stream a big file").click()
     command = page.locator("[data-testid=stCode]").inner_text()
     assert server.url in command
     done = subprocess.run(
