@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import streamlit as st
@@ -18,23 +18,41 @@ from pages._ui.text import plain
 from pages._ui.variants import name_of
 
 POLL_S = 1.0
-N_ENDED = 4
+N_LIVE, N_ENDED = 8, 4
 PHASES = {"waiting": "waiting for the machine", "build": "building", "score": "scoring", "time": "timing"}
 
 
 def live_jobs(study_id: str | None, *, key: str) -> None:
     """All unfinished jobs (None: of every study) with progress and Stop. Draws nothing when none is left."""
-    started_with = _ids(loaders.active_jobs(study_id))
+    names = _names(loaders.active_jobs(study_id), with_study=study_id is None)
 
-    @st.fragment(run_every=POLL_S if started_with else None, key=f"{key}-live")
+    @st.fragment(run_every=POLL_S if names else None, key=f"{key}-live")
     def panel() -> None:
-        states = loaders.active_jobs(study_id)
-        if _ids(states) != started_with:
-            st.rerun()  # a whole run: figures changed, and the timer must stop when nothing is left
-        for state in states:
-            _live_row(state, key, with_study=study_id is None)
+        draw_live(study_id, names, key=key)
 
     panel()
+
+
+def draw_live(study_id: str | None, names: Mapping[str, str], *, key: str) -> None:
+    """What happens every second: one query, a row per job. A whole run follows when a job came or ended."""
+    states = loaders.active_jobs(study_id)
+    if {state.experiment_id for state in states} != names.keys():
+        st.rerun()  # figures changed, and the timer must stop when nothing is left
+    for state in states[:N_LIVE]:
+        _live_row(state, names[state.experiment_id], key)
+    if len(states) > N_LIVE:
+        st.caption(f"{len(states) - N_LIVE} more wait behind these.")
+
+
+def _names(states: Sequence[JobState], *, with_study: bool) -> dict[str, str]:
+    """Experiment id -> what it is called, safe; read in whole runs only."""
+    seen = loaders.version()
+    runs = [loaders.experiment(state.experiment_id, seen) for state in states]
+    names = {run.id: plain(name_of(run), 70) for run in runs}
+    if with_study:
+        for run in runs:
+            names[run.id] = f"{plain(loaders.study(run.spec.study_id, seen).name, 50)} · {names[run.id]}"
+    return names
 
 
 def ended_jobs(runs: Sequence[Experiment], *, key: str, n: int = N_ENDED) -> None:
@@ -44,15 +62,7 @@ def ended_jobs(runs: Sequence[Experiment], *, key: str, n: int = N_ENDED) -> Non
         _ended_row(run, key)
 
 
-def _ids(states: Sequence[JobState]) -> frozenset[str]:
-    return frozenset(state.experiment_id for state in states)
-
-
-def _live_row(state: JobState, key: str, *, with_study: bool) -> None:
-    run = loaders.experiment(state.experiment_id, loaders.version())
-    name = plain(name_of(run), 70)
-    if with_study:
-        name = f"{plain(loaders.study(run.spec.study_id, loaders.version()).name, 50)} · {name}"
+def _live_row(state: JobState, name: str, key: str) -> None:
     with st.container(key=f"{key}-job-{state.experiment_id}", gap="xsmall"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             st.markdown(f"**{name}** {md_badge(STATUS[state.status])}", width="stretch")
@@ -77,7 +87,7 @@ def progress_text(state: JobState, now: datetime | None = None) -> str:
     """'timing · 43 % · 12 s gone · about 16 s left'."""
     parts = [PHASES.get(state.phase or "", "starting")]
     if state.progress is not None:
-        parts.append(f"{state.progress:.0%}")
+        parts.append(f"{numbers.percent(state.progress)}")
     if state.started_at:
         gone_s = max(0.0, ((now or datetime.now(UTC)) - state.started_at).total_seconds())
         parts.append(f"{numbers.duration(gone_s)} gone")
