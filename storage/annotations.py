@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from engine.errors import Conflict
 from engine.records import Annotation
-from storage.base import Store, bump, find_id
+from storage.base import Store, bump, find_id, opened
 from storage.schema import annotation, experiment
 
 
@@ -58,7 +58,7 @@ class Annotations(Store):
 def _stored(connection: Connection, key: str) -> Annotation | None:
     query = sa.select(annotation.c.document).where(annotation.c.experiment_id == key)
     document = connection.execute(query).scalar_one_or_none()
-    return Annotation.model_validate(document) if document else None
+    return opened(Annotation, document) if document else None
 
 
 def _changed(stored: Annotation | None) -> Conflict:

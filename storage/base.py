@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
+from pydantic import ValidationError
 from sqlalchemy.engine import Connection, Engine
 
-from engine.errors import Conflict, NotFound
+from engine.errors import Conflict, NotFound, SchemaTooNew
+from engine.records import Record
 from storage import database
 from storage.schema import counter
 
 MIN_PREFIX = 6
 T = TypeVar("T")
+R = TypeVar("R", bound=Record)
 
 
 class Store:
@@ -48,6 +51,22 @@ def find_id(connection: Connection, column: sa.Column[str], ref: str, noun: str)
             )
     hint = f"; an id may be cut to its first {MIN_PREFIX} characters, not fewer" if len(ref) < MIN_PREFIX else ""
     raise NotFound(f"there is no {noun} {ref!r}{hint}")
+
+
+def opened(cls: type[R], document: Any) -> R:
+    """The record in a stored document, given as JSON text or value.
+
+    Raises SchemaTooNew for one that other code wrote: an app that runs on while a newer release is used beside it.
+    """
+    try:
+        return cls.model_validate_json(document) if isinstance(document, str) else cls.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise SchemaTooNew(
+            f"the history holds a {cls.__name__} that this code cannot read ({where}: {first['msg']}); another release "
+            "of Whetstone wrote it: restart this one, or update it"
+        ) from error
 
 
 def bump(connection: Connection) -> None:

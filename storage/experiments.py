@@ -13,7 +13,7 @@ from ulid import ULID
 
 from engine.errors import Conflict
 from engine.records import Experiment, ExperimentSpec, Failure, Status, Study, Workload
-from storage.base import Store, bump, find_id
+from storage.base import Store, bump, find_id, opened
 from storage.schema import annotation, experiment, job, study
 from storage.summary import summarise
 
@@ -172,7 +172,7 @@ def store_result(connection: Connection, run: Experiment) -> None:
 
 def _workload(connection: Connection, study_id: str) -> Workload:
     query = sa.select(study.c.document).where(study.c.id == study_id)
-    return Study.model_validate(connection.execute(query).scalar_one()).workload
+    return opened(Study, connection.execute(query).scalar_one()).workload
 
 
 def _records() -> sa.Select[Any]:
@@ -187,17 +187,17 @@ def _records() -> sa.Select[Any]:
 def _record(row: Any) -> Experiment:
     """The stored record, or what is known without one; the job has the last word on how it stands."""
     if row.document is not None:
-        found = Experiment.model_validate_json(row.document)
+        found = opened(Experiment, row.document)
         return found if found.status == row.status else found.model_copy(update={"status": row.status})
     return Experiment(
         id=row.id,
-        spec=ExperimentSpec.model_validate_json(row.spec),
+        spec=opened(ExperimentSpec, row.spec),
         status=row.status,
         created_at=row.created_at,
         created_by=row.created_by,
         attempt=row.attempt,
         duration_s=_duration_s(row),
-        error=Failure.model_validate(row.failure) if row.failure else None,
+        error=opened(Failure, row.failure) if row.failure else None,
         retry_of=row.retry_of,
     )
 

@@ -12,6 +12,7 @@ from sqlalchemy.engine import Engine
 from engine.errors import NotFound
 from engine.records import Failure, JobState
 from storage import database
+from storage.base import opened
 from storage.schema import experiment, job, job_log
 
 
@@ -76,5 +77,5 @@ def _state(row: Any) -> JobState:
         created_at=row.created_at,
         started_at=row.started_at,
         finished_at=row.finished_at,
-        failure=Failure.model_validate(row.failure) if row.failure else None,
+        failure=opened(Failure, row.failure) if row.failure else None,
     )

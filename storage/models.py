@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import IntegrityError
 
 from engine.records import EvalSetInfo, Manifest
-from storage.base import Store, find_id
+from storage.base import Store, find_id, opened
 from storage.schema import eval_set, model
 
 
@@ -47,12 +47,12 @@ class Models(Store):
     def model_entry(self, ref: str) -> ModelEntry:
         """The same with its name. Raises NotFound, Conflict."""
         row = self._read(lambda connection: _one(connection, model, ref, "model"))
-        return ModelEntry(Manifest.model_validate(row.document), row.display_name, row.created_at)
+        return ModelEntry(opened(Manifest, row.document), row.display_name, row.created_at)
 
     def models(self) -> list[ModelEntry]:
         """Every model, oldest first."""
         rows = self._read(lambda connection: connection.execute(sa.select(model).order_by(model.c.created_at)).all())
-        return [ModelEntry(Manifest.model_validate(row.document), row.display_name, row.created_at) for row in rows]
+        return [ModelEntry(opened(Manifest, row.document), row.display_name, row.created_at) for row in rows]
 
     def add_eval_set(self, info: EvalSetInfo, display_name: str) -> None:
         """Remember an evaluation set; one that is known already stays as it is."""
@@ -65,15 +65,13 @@ class Models(Store):
     def eval_set_entry(self, ref: str) -> EvalSetEntry:
         """The same with its name. Raises NotFound, Conflict."""
         row = self._read(lambda connection: _one(connection, eval_set, ref, "evaluation set"))
-        return EvalSetEntry(EvalSetInfo.model_validate(row.document), row.display_name, row.created_at)
+        return EvalSetEntry(opened(EvalSetInfo, row.document), row.display_name, row.created_at)
 
     def eval_sets(self) -> list[EvalSetEntry]:
         """Every evaluation set, oldest first."""
         query = sa.select(eval_set).order_by(eval_set.c.created_at)
         rows = self._read(lambda connection: connection.execute(query).all())
-        return [
-            EvalSetEntry(EvalSetInfo.model_validate(row.document), row.display_name, row.created_at) for row in rows
-        ]
+        return [EvalSetEntry(opened(EvalSetInfo, row.document), row.display_name, row.created_at) for row in rows]
 
     def _add(self, table: sa.Table, key: str, document: dict[str, Any], display_name: str) -> None:
         def insert(connection: Connection) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy.engine import Connection
 from engine.errors import NotFound
 from engine.records import Experiment, ExperimentSpec, Failure, Status, Study
 from storage import database
-from storage.base import bump
+from storage.base import bump, opened
 from storage.database import now
 from storage.experiments import store_result
 from storage.job_watch import JobWatch
@@ -191,7 +191,7 @@ def _claimed(connection: Connection, taken: Any) -> Claimed:
     return Claimed(
         experiment_id=taken.experiment_id,
         attempt=taken.attempt,
-        spec=ExperimentSpec.model_validate(asked.spec),
+        spec=opened(ExperimentSpec, asked.spec),
         study=freeze_promise(connection, asked.study_id),
         created_at=asked.created_at,
         created_by=asked.created_by,

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from engine.errors import Conflict, NotFound
 from engine.records import Promise, Study
-from storage.base import Store, bump, find_id
+from storage.base import Store, bump, find_id, opened
 from storage.database import now
 from storage.schema import eval_set, model, study
 
@@ -35,7 +35,7 @@ class Studies(Store):
 
     def study(self, ref: str) -> Study:
         """The study `ref`. Raises NotFound; Conflict when several have this name or beginning."""
-        return Study.model_validate(self._study_row(ref).document)
+        return opened(Study, self._study_row(ref).document)
 
     def studies(self, include_archived: bool = False) -> list[Study]:
         """The studies, newest first."""
@@ -43,7 +43,7 @@ class Studies(Store):
         if not include_archived:
             query = query.where(study.c.archived == sa.false())
         documents = self._read(lambda connection: connection.execute(query).scalars().all())
-        return [Study.model_validate(document) for document in documents]
+        return [opened(Study, document) for document in documents]
 
     def archive_study(self, ref: str, archived: bool = True) -> None:
         """Take a study out of the lists, or put it back. Raises NotFound, Conflict."""
@@ -70,7 +70,7 @@ class Studies(Store):
                     f"the promise of {row.name!r} is frozen since {row.promise_frozen_at:%Y-%m-%d %H:%M} UTC, when its "
                     "first experiment started; make a new study to promise something else"
                 )
-            changed = Study.model_validate(row.document | {"promise": promise.model_dump(mode="json")})
+            changed = opened(Study, row.document | {"promise": promise.model_dump(mode="json")})
             connection.execute(study.update().where(study.c.id == key).values(**_columns(changed)))
             bump(connection)
             return changed
@@ -96,7 +96,7 @@ class Studies(Store):
 def freeze_promise(connection: Connection, study_id: str) -> Study:
     """The study, its promise frozen from now on. Called in the transaction that starts an experiment."""
     row = connection.execute(sa.select(study).where(study.c.id == study_id).with_for_update()).one()
-    found = Study.model_validate(row.document)
+    found = opened(Study, row.document)
     if row.promise_frozen_at is None:
         values = {"promise_frozen_at": now(connection), "promise_hash": found.promise.fingerprint}
         connection.execute(study.update().where(study.c.id == study_id).values(**values))

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import sqlalchemy as sa
 
-from engine.errors import Conflict, NotFound
+from engine.errors import Conflict, NotFound, SchemaTooNew
 from engine.records import TERMINAL, Annotation, Band, Failure, Promise
 from storage import schema
 from storage.ledger import Ledger
@@ -180,6 +180,25 @@ def test_a_failed_experiment_says_why(ledger, study):
     assert (found.status, found.error, found.attempt) == ("failed", GONE, 1)
     assert found.duration_s >= 0
     assert ledger.summaries()[0]["reason"] == GONE.message
+
+
+@pytest.mark.parametrize(
+    ("table", "read"),
+    [
+        ("experiment", lambda ledger: ledger.experiments()),
+        ("study", lambda ledger: ledger.studies()),
+        ("model", lambda ledger: ledger.models()),
+    ],
+)
+def test_a_record_of_other_code_is_refused_in_words(ledger, study, table, read):
+    """An app that runs on while a newer release writes beside it."""
+    ledger.add_experiment(history.spec(study.id), "ada")
+    end(ledger, "succeeded")
+    with ledger.engine.begin() as connection:
+        newer = sa.text(f"UPDATE {table} SET document = '{{\"new_field\": 1,' || substr(document, 2)")
+        connection.execute(newer)
+    with pytest.raises(SchemaTooNew, match=r"new_field: .*another release of Whetstone wrote it"):
+        read(ledger)
 
 
 def test_an_experiment_needs_its_study(ledger):
