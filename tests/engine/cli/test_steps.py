@@ -1,6 +1,6 @@
 import pytest
 
-from engine.cli.steps import parse_batches, parse_runtime, parse_step
+from engine.cli.steps import parse_batches, parse_runtime, parse_step, parse_threads
 from engine.errors import InvalidRecipe, InvalidRequest
 from engine.records import Choice, Step
 
@@ -37,3 +37,14 @@ def test_batches():
 def test_bad_batches_are_refused(text):
     with pytest.raises(InvalidRequest, match="--batch"):
         parse_batches(text)
+
+
+@pytest.mark.parametrize(("fixed", "expected"), [(None, [1, 2, 4, 8, 16, 32, 64, 128]), (16, [16])])
+def test_a_sweep_is_what_the_model_allows(fixed, expected):
+    assert parse_batches(" sweep ", fixed) == expected
+
+
+def test_threads():
+    assert parse_threads("1,2") == [1, 2]
+    with pytest.raises(InvalidRequest, match=r"--threads takes whole numbers .* got 'two'"):
+        parse_threads("two")
