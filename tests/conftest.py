@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+NOT_RUN: list[str] = []  # tests left out for want of a system part, told apart from ordinary skips by their reason
 CASES = Path(__file__).parent / "cases"
 
 
@@ -37,3 +38,21 @@ def public_cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of the inputs of the public record: P01/model.onnx, P01/eval.csv, …"""
     names = re.findall(r"^def (P\d+)", (CASES / "public_gen.py").read_text(), re.MULTILINE)
     return _generate("public_gen.py", tmp_path_factory.mktemp("public"), *sorted(set(names) - BIG))
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Remember tests that were not run because Chromium or PostgreSQL is missing."""
+    if report.skipped and isinstance(report.longrepr, tuple) and "not run:" in report.longrepr[2]:
+        NOT_RUN.append(report.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where nothing may be left out (CI), a test that was not run fails the session."""
+    if NOT_RUN and os.environ.get("WHETSTONE_NOTHING_LEFT_OUT"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests were not run, and which."""
+    if NOT_RUN:
+        terminalreporter.write_line(f"{len(NOT_RUN)} not run for want of Chromium or PostgreSQL, first: {NOT_RUN[0]}")
