@@ -14,10 +14,12 @@ from engine.measurement.batch import auto_batch
 from engine.measurement.protocol import measure, measure_alone
 from engine.measurement.summary import summarise, summarise_alone
 from engine.noise_floor import known_noise_floor
+from engine.operator_profile import operator_profile
 from engine.plugin import Artefact, levers, reference_runtime
 from engine.quality.report import judge
 from engine.recipe import build
-from engine.records import Choice, ExperimentSpec, QualityReport, Study
+from engine.records import Choice, ExperimentSpec, OperatorProfile, QualityReport, Study
+from engine.resources import compressed_bytes
 from engine.timing import Launcher
 from engine.workspace import Workspace
 
@@ -45,24 +47,22 @@ def run(
     ask_phase("build")
     chain = build(original, spec.recipe, evalset, workspace, seed=spec.seed, threads=threads, progress=teller("build"))
     variant = chain[-1] if chain else original
+    n_compressed_bytes = compressed_bytes(variant.folder)
 
     ask_phase("score")
     quality = _judge(spec, study, [original, *chain], evalset, workspace, teller("score"))
 
     ask_phase("time")
     first = Choice(name=reference_runtime(original.manifest.format))
-    timed = _time(
-        spec,
-        study,
-        {"baseline": (original, first), "variant": (variant, spec.runtime)},
-        evalset,
-        workspace,
-        teller("time"),
-    )
+    arms = {"baseline": (original, first), "variant": (variant, spec.runtime)}
+    timed = _time(spec, study, arms, evalset, workspace, teller("time"))
+    progress("time", 1.0, "profiling operators")
     return {
         "artefact": variant.manifest,
         "chain": [artefact.manifest for artefact in chain],
         "quality": quality,
+        "compressed_bytes": n_compressed_bytes,
+        "operators": _operators(spec, study, arms, evalset, timed),
         "environment": _environment(workspace),
         **timed,
     }
@@ -146,3 +146,19 @@ def _time(
             }
         timings = measure(launch, spec.workloads, spec.preset, spec.seed, tell)
         return summarise(timings, named, draft, workspace.add_sample)
+
+
+def _operators(
+    spec: ExperimentSpec,
+    study: Study,
+    arms: dict[str, tuple[Artefact, Choice]],
+    evalset: Path,
+    timed: dict[str, Any],
+) -> OperatorProfile:
+    """At the primary workload, or the first that was timed; the original alone for a baseline."""
+    workload = study.workload if study.workload in spec.workloads else spec.workloads[0]
+    measured = [*timed["measurements"], *timed.get("baselines", ())]
+    slower_ms = max(one.p50_ms.value for one in measured if one.workload == workload)
+    if is_baseline(spec, arms["baseline"][0]):
+        arms = {"baseline": arms["baseline"]}
+    return operator_profile(arms, evalset, workload, slower_ms)

@@ -35,6 +35,7 @@ ALLOWED = {
     "engine.pruning": INNERMOST | {"engine.plugin", "engine.forest", "engine.graph", "engine.environment"},
     "engine.export": INNERMOST | {"engine.plugin", "engine.forest", "engine.graph", "engine.environment"},
     "engine.runtimes": INNERMOST | {"engine.plugin", "engine.forest", "engine.graph", "engine.environment"},
+    "engine.profiling": INNERMOST | {"engine.plugin", "engine.forest", "engine.graph", "engine.runtimes"},
     "engine.data": INNERMOST | {"engine.plugin", "engine.sandbox"},
 }
 

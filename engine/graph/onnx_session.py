@@ -32,10 +32,12 @@ def open_session(
     disabled: tuple[str, ...] = (),
     write_optimised: Path | None = None,
     data_file: str | None = None,
+    profile_to: Path | None = None,
 ) -> InferenceSession:
     """A session on the CPU provider alone, from the file's own folder (external data lies beside it).
 
     write_optimised: where to leave the optimised graph; data_file: name of the file beside it for its weights.
+    profile_to: how the file begins that `end_profiling` writes.
     Raises DoesNotFit with ONNX Runtime's reason when it cannot load the file.
     """
     import onnxruntime as ort
@@ -51,6 +53,9 @@ def open_session(
         options.optimized_model_filepath = str(write_optimised)
     if data_file is not None:
         options.add_session_config_entry("session.optimized_model_external_initializers_file_name", data_file)
+    if profile_to is not None:
+        options.enable_profiling = True
+        options.profile_file_prefix = str(profile_to)
     try:
         return ort.InferenceSession(
             str(path), options, providers=["CPUExecutionProvider"], disabled_optimizers=list(disabled) or None

@@ -22,5 +22,5 @@ class OperatorProfile(Record):
     before: tuple[OperatorCost, ...] = Field((), description="The original, dearest first; empty: not available.")
     after: tuple[OperatorCost, ...] = Field((), description="The variant; empty for the original alone.")
     batch_size: int
-    n_calls: int = Field(description="Calls behind the means, after the warm-up.")
+    n_calls: int = Field(description="Calls of each arm after its warm-up; the faster half of them is averaged.")
     reading: str = Field(description="What changed, in one sentence; or why there is no profile.")
