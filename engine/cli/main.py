@@ -16,6 +16,8 @@ COMMANDS = {  # command -> what the overview says; the module has the same name
     "levers": "What can be done to a model.",
     "run": "Try a chain of levers, or another runtime.",
     "compare": "The table of a study, baseline first.",
+    "sweep": "Latency and items/s by batch size, and the line through them.",
+    "profile": "Time per operator, before beside after.",
     "experiments": "What was run.",
     "doctor": "This machine, its limits and runtimes.",
 }

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from engine.errors import InvalidRecipe, InvalidRequest
+from engine.measurement.batch import sweep_sizes
 from engine.records import Choice, Step
 
 
@@ -21,11 +22,25 @@ def parse_runtime(text: str) -> Choice:
     return Choice(name=name, params=params)
 
 
-def parse_batches(text: str) -> list[int]:
-    """`1,32,1024` -> [1, 32, 1024]. Raises InvalidRequest."""
+def parse_batches(text: str, fixed_batch: int | None = None) -> list[int]:
+    """`1,32,1024` -> [1, 32, 1024]; `sweep` -> 1, 2, 4 … 128, or the only size the model takes.
+
+    Raises InvalidRequest.
+    """
+    if text.strip() == "sweep":
+        return list(sweep_sizes(fixed_batch))
+    return _numbers(text, "--batch takes sweep, or", "1,32,1024")
+
+
+def parse_threads(text: str) -> list[int]:
+    """`1,2` -> [1, 2]. Raises InvalidRequest."""
+    return _numbers(text, "--threads takes", "1,2")
+
+
+def _numbers(text: str, takes: str, example: str) -> list[int]:
     parts = [part.strip() for part in text.split(",") if part.strip()]
-    if not parts or not all(part.isdigit() and int(part) > 0 for part in parts):
-        raise InvalidRequest(f"--batch takes whole numbers with commas between, for example 1,32,1024; got {text!r}")
+    if not parts or not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise InvalidRequest(f"{takes} whole numbers with commas between, for example {example}; got {text!r}")
     return [int(part) for part in parts]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.environment import describe
+from engine.environment import describe, usable_cores
 from engine.errors import DoesNotFit, InvalidRequest, NotFound
 from engine.jobs.submit import submit
 from engine.plugin import make, reference_runtime, runtimes
@@ -18,6 +18,7 @@ from storage.ledger import Ledger
 PLAIN_EXPORT = Recipe(steps=(Step(lever="export.torch_to_onnx"),))
 ALIVE: tuple[Status, ...] = ("queued", "running", "succeeded")
 MAX_BATCHES = 12
+MAX_WORKLOADS = 24
 
 
 def create_study(ledger: Ledger, url: str, home: Path, request: StudyRequest) -> Study:
@@ -49,11 +50,13 @@ def start_run(
     *,
     runtime: Choice | None = None,
     batch_sizes: Sequence[int] = (),
+    threads: Sequence[int] = (),
     preset: Preset = "standard",
     created_by: str | None = None,
 ) -> list[str]:
     """Queue a chain, and first every shorter part of it that has no row yet. The last id is the one asked for.
 
+    Every batch size is timed at every number of threads; without either, the study's own is meant.
     Raises InvalidRecipe, DoesNotFit or InvalidRequest before anything is queued.
     """
     manifest = ledger.model(study.model_id)
@@ -61,7 +64,7 @@ def start_run(
     if (reason := why_not(recipe, manifest, describe())) is not None:
         raise DoesNotFit(f"{recipe.steps[0].lever}: {reason}")
     last = _runtime(runtime, final_format(recipe, manifest.format))
-    workloads = _workloads(study, batch_sizes)
+    workloads = _workloads(study, batch_sizes, threads)
     known = ledger.experiments(study_id=study.id, statuses=ALIVE)
     ids: list[str] = []
     for length in range(len(recipe.steps) + 1):
@@ -85,7 +88,7 @@ def _runtime(asked: Choice | None, model_format: str) -> Choice:
     return Choice(name=choice.name, params={k: v for k, v in params.items() if v != defaults[k]})
 
 
-def _workloads(study: Study, batch_sizes: Sequence[int]) -> tuple[Workload, ...]:
+def _workloads(study: Study, batch_sizes: Sequence[int], threads: Sequence[int]) -> tuple[Workload, ...]:
     sizes = list(dict.fromkeys(batch_sizes)) or [study.workload.batch_size]
     if len(sizes) > MAX_BATCHES:
         raise InvalidRequest(f"{len(sizes)} batch sizes asked for; at most {MAX_BATCHES} in one run")
@@ -95,7 +98,18 @@ def _workloads(study: Study, batch_sizes: Sequence[int]) -> tuple[Workload, ...]
             raise InvalidRequest(f"a batch must be 1 to 65,536 rows, got {size}")
         if fixed and size != fixed:
             raise InvalidRequest(f"the model's batch is fixed at {fixed}; a batch of {size} cannot be run")
-    return tuple(Workload(batch_size=size, threads=study.workload.threads) for size in sizes)
+    counts = list(dict.fromkeys(threads)) or [study.workload.threads]
+    counts.sort(key=lambda count: count != study.workload.threads)  # the study's own leads every list of figures
+    if threads and max(threads) > usable_cores():
+        raise DoesNotFit(
+            f"{max(threads)} threads asked for, {usable_cores()} cores may be used here (affinity and container quota)"
+        )
+    if len(sizes) * len(counts) > MAX_WORKLOADS:
+        raise InvalidRequest(
+            f"{len(sizes)} batch sizes at {len(counts)} numbers of threads are {len(sizes) * len(counts)} workloads; "
+            f"at most {MAX_WORKLOADS} in one run"
+        )
+    return tuple(Workload(batch_size=size, threads=count) for count in counts for size in sizes)
 
 
 def _has_row(known: Sequence[Experiment], recipe: Recipe, runtime: Choice, workloads: Sequence[Workload]) -> bool:

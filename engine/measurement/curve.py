@@ -91,7 +91,9 @@ class Curve(Record):
         return found if found < self.largest else None
 
     def one_call(self, n_items: int) -> OneCall | None:
-        """How many times sooner n items are done in one call than one by one; None where batch 1 cannot be known."""
+        """How many times sooner n items are done in one call than one by one; None where that cannot be known."""
+        if self.largest == 1:
+            return None
         try:
             alone_ms = self.call_ms(1)
         except InvalidRequest:

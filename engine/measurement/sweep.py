@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from engine.measurement.curve import Curve, OneCall, curve
+from engine.measurement.curve import MOST_RESIDUAL, Curve, OneCall, curve
 from engine.records import Interval, Measurement, Record
 
 CANDIDATES = 500  # a typical number of items to score within one request
@@ -57,7 +57,7 @@ def _sweep(threads: int, measurements: list[Measurement], p95_ms: float | None) 
     elif line.fit.holds:
         uses = "the line"
     else:
-        uses = f"the table: the line misses a measured time by {line.fit.max_residual:.0%}"
+        uses = f"the table, for the line misses by more than {MOST_RESIDUAL:.0%}"
     return Sweep(
         threads=threads,
         rows=tuple(_row(one, before, line) for before, one in zip([None, *ordered], ordered, strict=False)),

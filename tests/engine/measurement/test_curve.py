@@ -39,6 +39,7 @@ def test_500_candidates_without_a_line_are_full_calls():
 
 def test_one_call_needs_batch_1():
     assert curve({8: 3.0}).one_call(500) is None
+    assert curve({1: 3.0}).one_call(500) is None  # and something to put beside it
 
 
 @pytest.mark.parametrize(("fixed_ms", "per_item_ms", "expected"), [(0.5, 1.0, 16), (0.0, 1.0, 1), (5.0, 0.2, None)])
