@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from engine.records import Choice, Comparison, Experiment, Measurement, QualityReport, Recipe, Study
+from engine.records import Choice, Comparison, Experiment, Measurement, QualityReport, Recipe, Study, Workload
+from engine.reports.caveats import caveats, flag_difference
 from engine.reports.money import cost_per_1k
 from engine.reports.promise import standing
 from engine.reports.rows import COLUMNS, CompareRow
@@ -31,17 +32,17 @@ def choice_text(choice: Choice) -> str:
 def compare_rows(study: Study, experiments: Sequence[Experiment], batch_size: int | None = None) -> list[CompareRow]:
     """One row per experiment of a study at one batch size (default: the primary one), baseline first, then by age.
 
-    Failed and waiting ones keep their row; the reason says what failed, or what a variant lacks for the promise. Of
-    several baselines the newest that succeeded leads.
+    Failed and waiting ones keep their row; the reason says what failed, what a variant lacks for the promise, or why
+    it cannot be compared like the others. Figures are those of the study's threads. Of several baselines the newest
+    that succeeded leads.
     """
-    batch = batch_size or study.workload.batch_size
+    at = study.workload.model_copy(update={"batch_size": batch_size or study.workload.batch_size})
     ordered = sorted(experiments, key=lambda one: one.id)
     lead = _baseline(ordered)
     plain = _plain_export(ordered, lead)
-    plain_speedup = None if plain is None else _speedup(plain, batch)
     others = [one for one in ordered if one is not lead]
-    first = [] if lead is None else [_baseline_row(study, lead, others, batch, plain_speedup)]
-    return first + [_variant_row(study, one, batch, plain_speedup) for one in others]
+    first = [] if lead is None else [_baseline_row(study, lead, others, at, plain)]
+    return first + [_variant_row(study, one, lead, at, plain) for one in others]
 
 
 def _baseline(ordered: Sequence[Experiment]) -> Experiment | None:
@@ -65,51 +66,63 @@ def _plain_export(ordered: Sequence[Experiment], lead: Experiment | None) -> Exp
 
 
 def _baseline_row(
-    study: Study, lead: Experiment, others: Sequence[Experiment], batch: int, plain_speedup: float | None
+    study: Study, lead: Experiment, others: Sequence[Experiment], at: Workload, plain: Experiment | None
 ) -> CompareRow:
-    """The original. A batch it was not run at alone is filled from a run where it was timed beside a variant."""
+    """The original. A workload it was not run at alone is filled from a run where it was timed beside a variant."""
     beside = [measured for one in reversed(others) for measured in one.baselines]
-    at_batch = _at(lead.measurements, batch) or _at(beside, batch)
-    at_primary = _at(lead.measurements, study.workload.batch_size) or _at(beside, study.workload.batch_size)
+    at_workload = _at(lead.measurements, at) or _at(beside, at)
+    at_primary = _at(lead.measurements, study.workload) or _at(beside, study.workload)
     values: dict[str, Any] = {
-        **_about(lead, batch),
-        **_times(at_batch),
+        **_about(lead, at),
+        **_times(at_workload),
         "cost_per_1k": cost_per_1k(study.price_per_hour, at_primary.items_per_s if at_primary else None),
         "is_baseline": True,
         "reason": lead.error.message if lead.error else None,
     }
     if lead.status == "succeeded":
         values["speedup"] = 1.0
-        values["speedup_vs_export"] = None if plain_speedup is None else 1.0 / plain_speedup
+        values["speedup_vs_export"] = _against(plain, lead, 1.0, at)
     return CompareRow(**values, **_quality(lead.quality))
 
 
-def _variant_row(study: Study, one: Experiment, batch: int, plain_speedup: float | None) -> CompareRow:
-    at_primary = _at(one.measurements, study.workload.batch_size)
+def _variant_row(
+    study: Study, one: Experiment, lead: Experiment | None, at: Workload, plain: Experiment | None
+) -> CompareRow:
+    at_primary = _at(one.measurements, study.workload)
+    goal = _comparison(one, study.workload, QUANTILE[study.promise.goal.kind])
     values: dict[str, Any] = {
-        **_about(one, batch),
-        **_times(_at(one.measurements, batch)),
-        **_speed(_comparison(one, batch, 0.5)),
-        **_goal(study, one),
+        **_about(one, at),
+        **_times(_at(one.measurements, at)),
+        **_speed(_comparison(one, at, 0.5)),
+        **_goal(study, one, goal),
         "cost_per_1k": cost_per_1k(study.price_per_hour, at_primary.items_per_s if at_primary else None),
         "quality_reason": one.quality.reason if one.quality else None,
+        "caveats": caveats(one, lead, goal),
     }
-    if plain_speedup is not None and values["speedup"] is not None:
-        values["speedup_vs_export"] = values["speedup"] / plain_speedup
+    if values["speedup"] is not None:
+        values["speedup_vs_export"] = _against(plain, one, values["speedup"], at)
     row = CompareRow(**values, **_quality(one.quality))
     stands = standing(study, row)
     reason = stands.shortfall if stands else one.error.message if one.error else None
-    return row.model_copy(update={"reason": reason})
+    return row.model_copy(update={"reason": "; ".join([*([reason] if reason else []), *row.caveats]) or None})
 
 
-def _about(one: Experiment, batch: int) -> dict[str, Any]:
+def _against(plain: Experiment | None, one: Experiment, speedup: float, at: Workload) -> float | None:
+    """Speed-up over the plain export; None without one, or where the two ran on other CPU flags."""
+    compared = None if plain is None else _comparison(plain, at, 0.5)
+    if plain is None or compared is None or flag_difference(one, plain) is not None:
+        return None
+    return speedup * compared.ratio
+
+
+def _about(one: Experiment, at: Workload) -> dict[str, Any]:
     return {
         "experiment": one.id,
         "recipe": recipe_text(one.spec.recipe),
         "runtime": choice_text(one.spec.runtime),
         "device": one.device,
         "status": one.status,
-        "batch_size": batch,
+        "batch_size": at.batch_size,
         "size_bytes": one.artefact.size_bytes if one.artefact else None,
     }
 
@@ -136,16 +149,16 @@ def _speed(compared: Comparison | None) -> dict[str, Any]:
     }
 
 
-def _goal(study: Study, one: Experiment) -> dict[str, Any]:
-    """The speed-up in the quantity that the goal names, at the primary batch; or why there is none."""
-    kind, primary = study.promise.goal.kind, study.workload.batch_size
-    compared = _comparison(one, primary, QUANTILE[kind])
+def _goal(study: Study, one: Experiment, compared: Comparison | None) -> dict[str, Any]:
+    """The speed-up in the quantity that the goal names, at the primary workload; or why there is none."""
     if compared is not None:
         return {"goal_speedup": 1 / compared.ratio, "goal_speedup_low": 1 / compared.high}
-    measured = _at(one.measurements, primary)
+    primary, measured = study.workload, _at(one.measurements, study.workload)
     if measured is None:
-        return {"goal_note": f"not measured at batch {primary}, where the goal is set"}
-    n_calls, n_pairs = measured.n_calls, measured.n_pairs
+        same_batch = any(each.workload.batch_size == primary.batch_size for each in one.measurements)
+        threads = f" with {primary.threads} thread{'s' if primary.threads > 1 else ''}" if same_batch else ""
+        return {"goal_note": f"not measured at batch {primary.batch_size}{threads}, where the goal is set"}
+    kind, n_calls, n_pairs = study.promise.goal.kind, measured.n_calls, measured.n_pairs
     return {"goal_note": f"{kind} not available: {n_calls:,} calls in {n_pairs} pairs are too few; use a longer preset"}
 
 
@@ -164,18 +177,12 @@ def _quality(report: QualityReport | None) -> dict[str, Any]:
     }
 
 
-def _at(measurements: Sequence[Measurement], batch: int) -> Measurement | None:
-    return next((one for one in measurements if one.workload.batch_size == batch), None)
+def _at(measurements: Sequence[Measurement], at: Workload) -> Measurement | None:
+    return next((one for one in measurements if one.workload == at), None)
 
 
-def _comparison(one: Experiment, batch: int, quantile: float | None) -> Comparison | None:
-    found = (each for each in one.comparisons if each.workload.batch_size == batch and each.quantile == quantile)
-    return next(found, None)
-
-
-def _speedup(one: Experiment, batch: int) -> float | None:
-    compared = _comparison(one, batch, 0.5)
-    return None if compared is None else 1 / compared.ratio
+def _comparison(one: Experiment, at: Workload, quantile: float | None) -> Comparison | None:
+    return next((each for each in one.comparisons if each.workload == at and each.quantile == quantile), None)
 
 
 def _with_params(name: str, params: dict[str, Any]) -> str:

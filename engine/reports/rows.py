@@ -46,6 +46,7 @@ class CompareRow(Record):
     goal_speedup_low: float | None = Field(None, exclude=True)
     goal_note: str | None = Field(None, exclude=True, description="Why the goal's quantity was not compared.")
     quality_reason: str | None = Field(None, exclude=True)
+    caveats: tuple[str, ...] = Field((), exclude=True, description="Why it is not like the others; also in `reason`.")
 
 
 COLUMNS: tuple[str, ...] = tuple(name for name, field in CompareRow.model_fields.items() if not field.exclude)
