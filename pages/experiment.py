@@ -10,7 +10,7 @@ from pages._ui.keys import experiment_or_stop
 from pages._ui.parts import STATUS, badge, head, problem
 from pages._ui.payload import artefact_download
 from pages._ui.standing import run_verdict
-from pages._ui.text import plain
+from pages._ui.text import plain, sentence
 from pages._ui.variants import name_of
 from pages._ui.words import REASONS
 
@@ -31,9 +31,7 @@ if run.status not in TERMINAL:
     with st.container(border=True, key="ex-live"):
         live_jobs(study.id, key="ex")
 if run.error:
-    problem(
-        f"**{REASONS[run.error.reason]}.** {plain(run.error.message, 2000)}", "read the log below, then run it again."
-    )
+    problem(f"**{REASONS[run.error.reason]}.** {sentence(run.error.message)}", "read the log below, then run it again.")
 if run.status == "succeeded":
     rows = loaders.compare(study.id, study.workload.batch_size, loaders.version())
     run_verdict(study, run, rows, key="ex")

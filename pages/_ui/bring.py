@@ -15,7 +15,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from engine.errors import WhetstoneError
 from engine.settings import settings
 from pages._ui import uploads
-from pages._ui.parts import problem
+from pages._ui.parts import refusal
 from pages._ui.text import plain
 
 Take = Callable[[Path, str], None]  # (file on this machine, name to show); raises WhetstoneError with a sentence
@@ -41,8 +41,8 @@ def bring(what: str, key: str, take: Take) -> None:
         _import(what, key, folder, take)
     else:
         _stream(key, take)
-    if refusal := st.session_state.get(f"{key}-refusal"):
-        problem(plain(refusal, 2000))
+    if refused := st.session_state.get(f"{key}-refusal"):
+        refusal(refused)
 
 
 def _hand_over(path: Path, name: str, key: str, take: Take) -> bool:

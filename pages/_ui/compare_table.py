@@ -36,11 +36,9 @@ def ordered(rows: Sequence[CompareRow], sort: str) -> list[CompareRow]:
 def comparison(study: Study, rows: Sequence[CompareRow], names: Mapping[str, str]) -> pd.DataFrame:
     """The table to draw with st.table. names: experiment id -> what a person calls it (not yet escaped)."""
     base = rows[0] if rows and rows[0].is_baseline else None
+    called = {row.experiment: _name(names[row.experiment]) for row in rows}
     columns: dict[str, list[str]] = {
-        "Variant": [
-            f"**{plain(names[row.experiment], 90)}**" if row is base else plain(names[row.experiment], 90)
-            for row in rows
-        ],
+        "Variant": [f"**{called[row.experiment]}**" if row is base else called[row.experiment] for row in rows],
         "Result": [_result(study, row) for row in rows],
         "p50": _with_change(numbers.column([row.p50_ms for row in rows], "ms"), [_speed(row) for row in rows]),
         "Speed\u2011up": [_interval(row) for row in rows],
@@ -73,6 +71,12 @@ def outcome(study: Study, row: CompareRow) -> str:
     if stands is None:
         return "Baseline"
     return "Meets the promise" if stands.meets else "Misses the promise"
+
+
+def _name(name: str) -> str:
+    """Breaks between steps and before parameters only, however narrow the column."""
+    text = plain(name, 90).replace(" ", NB)
+    return text.replace(f"→{NB}", "→ ").replace(f"{NB}\\(", " \\(")
 
 
 def _result(study: Study, row: CompareRow) -> str:

@@ -133,7 +133,9 @@ def _lineage_row(title: str, manifest: Manifest, before: Manifest | None = None)
     size = numbers.size(manifest.size_bytes)
     if before:
         size += f"  \n:gray[{manifest.size_bytes / before.size_bytes:.2f}× of the step before]"
-    notes = ", ".join(f"{key.replace('_', ' ')} {_flat(value)}" for key, value in manifest.notes.items())
+    notes = ", ".join(
+        f"{key.replace('_', ' ')} {_flat(value)}" for key, value in manifest.notes.items() if "bytes" not in key
+    )
     return {
         "Step": title,
         "Format": FORMATS.get(manifest.format, manifest.format),

@@ -10,7 +10,7 @@ from engine.errors import Conflict, WhetstoneError
 from engine.records import Annotation
 from pages._ui import loaders
 from pages._ui.identity import current_user
-from pages._ui.parts import problem
+from pages._ui.parts import problem, refusal
 from pages._ui.text import plain
 
 MAX_TAGS = 12
@@ -57,7 +57,7 @@ def _save(new: Annotation, base: Annotation | None, base_key: str) -> None:
             f"**{plain(error, 300)}**  \n{theirs}", "yours is still in the field; add theirs if needed and save again."
         )
     except WhetstoneError as error:
-        problem(plain(error, 300))
+        refusal(error)
     else:
         st.session_state[base_key] = new
         st.toast("Saved.", icon=":material/check:")

@@ -7,7 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
-from pages._ui.text import plain
+from pages._ui.text import plain, sentence
 
 # The only CSS of the product, on keys only: an outcome bar on the verdict strip, a dashed edge on what does not fit,
 # and readable text on a selected pill (Streamlit paints it in the primary colour, unreadable on its tint in the dark).
@@ -153,6 +153,14 @@ def warn(flags: Iterable[str]) -> None:
     lines = [plain(flag, 200) for flag in dict.fromkeys(flags)]
     if lines:
         st.caption(":orange[:material/warning:] Read with care: " + "; ".join(lines) + ".")
+
+
+def refusal(error: object, todo: str | None = None, *, lead: str = "") -> None:
+    """One of our errors: its first line as a sentence, the lines after it (a snippet to copy) as code."""
+    first, _, snippet = str(error).partition("\n")
+    problem(f"{lead}{sentence(first)}", todo)
+    if snippet.strip():
+        st.code(snippet.strip(), language="python", wrap_lines=True)
 
 
 def problem(what: str, todo: str | None = None) -> None:

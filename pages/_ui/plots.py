@@ -14,7 +14,7 @@ from pages._ui.compare_table import outcome
 from pages._ui.parts import card_title
 from pages._ui.scatter import Mark, speed_against_quality
 from pages._ui.slice_map import slice_map
-from pages._ui.words import drop_unit, family, metric_name
+from pages._ui.words import METRICS, drop_unit, family, metric_name
 
 PERCENT = 100.0
 MAX_COLUMNS, MAX_SLICES = 10, 40
@@ -86,16 +86,17 @@ def slices_card(study: Study, runs: Sequence[Experiment], names: Mapping[str, st
             worst[place] = max(worst.get(place, float("-inf")), cell.drop if cell.drop is not None else float("-inf"))
     kept = set(sorted(worst, key=lambda place: -worst[place])[:MAX_SLICES])
     figure = slice_map([(names[run.id], _cells(run, kept, band)) for run in shown], band.slice_max_drop, PERCENT)
+    metric = METRICS.get(band.metric or "", "quality")
     with st.container(border=True, key="cm-slices-card", gap="xsmall"):
         card_title("Slices")
         show(
             figure,
             "cm-slices",
-            f"Change in {metric_name(band.metric)} for {len(kept)} slices and {len(shown)} variants",
+            f"Change in {metric} for {len(kept)} slices and {len(shown)} variants",
         )
         cut = f" The {MAX_SLICES} worst of {len(worst)} slices are shown." if len(worst) > MAX_SLICES else ""
         st.caption(
-            f"Change in {metric_name(band.metric)} against the original, {drop_unit(band)}; a minus is a loss. "
+            f"Change in {metric} against the original, {drop_unit(band)}; a minus is a loss. "
             f"Tinted beyond half of the limit ({band.slice_max_drop * PERCENT:.2f}), dark with ✕ beyond the limit. "
             f"Hatched: too few rows for a verdict.{cut}"
         )

@@ -15,7 +15,7 @@ from engine.settings import settings
 from pages._ui import loaders
 from pages._ui.forms import numbers_in, parameters
 from pages._ui.identity import current_user
-from pages._ui.parts import badge, card_title, problem
+from pages._ui.parts import badge, card_title, refusal
 from pages._ui.steps.model import FORMATS
 from pages._ui.text import plain
 from pages._ui.words import PRESETS
@@ -69,7 +69,7 @@ def _step_form(item: dict[str, Any], position: int, chain: list[dict[str, Any]])
         try:
             return Step(lever=item["lever"], params=parameters(lever, f"st-{item['uid']}"))
         except WhetstoneError as error:
-            problem(plain(error))
+            refusal(error)
             return None
 
 
@@ -97,7 +97,7 @@ def _how(study: Study, model_format: str) -> tuple[Choice | None, list[int], Any
         runtime = runtimes()[name]
         params = parameters(runtime, f"st-runtime-{name}") if runtime.model_fields else {}
     except WhetstoneError as error:
-        problem(plain(error))
+        refusal(error)
         return None, [], preset
     return Choice(name=name, params=params), sizes, preset
 
@@ -112,7 +112,7 @@ def _queue(
             runtime=runtime, batch_sizes=sizes, preset=preset, created_by=current_user(),
         )  # fmt: skip
     except WhetstoneError as error:
-        problem(plain(error, 1000))
+        refusal(error)
         return
     chain.clear()
     st.toast("Queued.", icon=":material/check:")

@@ -26,13 +26,13 @@ def study_verdict(study: Study, runs: Sequence[Experiment], *, key: str, actions
     baseline = next((row for row in rows if row.is_baseline), None)
     best = best_row(study, rows)
     if best is not None:
-        verdict("pass", "Meets the promise", _gain(best, names), _figures(best, baseline), key=key, actions=actions)
+        verdict("pass", "Meets the promise", gain(best, names), _figures(best, baseline), key=key, actions=actions)
     elif baseline is None or baseline.status not in TERMINAL:
         verdict("info", "Running", "The baseline is being measured", "Levers can be queued meanwhile.", key=key)
     elif baseline.status != "succeeded":
         verdict("fail", "Failed", "The baseline was not measured", plain(baseline.reason or "", 400), key=key)
     elif near := nearest_miss(study, rows):
-        reason = f"Nearest: {_gain(near, names)} ({_shortfall(near.reason)})."
+        reason = f"Nearest: {gain(near, names)} ({_shortfall(near.reason)})."
         verdict("fail", "Misses the promise", "No variant keeps the promise yet", reason, key=key, actions=actions)
     else:
         wish = f"The promise asks for {goal_sentence(study.promise.goal)}."
@@ -47,9 +47,28 @@ def run_verdict(study: Study, run: Experiment, rows: Sequence[CompareRow], *, ke
         sentence = f"The original takes {numbers.latency(row.p50_ms)} a call"
         verdict("info", "Baseline", sentence, "Everything else is measured against it.", key=key)
     elif stands.meets:
-        verdict("pass", "Meets the promise", _gain(row, {}), "Goal and band are both kept.", key=key)
+        verdict("pass", "Meets the promise", gain(row, {}), "Goal and band are both kept.", key=key)
     else:
-        verdict("fail", "Misses the promise", _gain(row, {}), f"Why: {_shortfall(stands.shortfall)}.", key=key)
+        verdict("fail", "Misses the promise", gain(row, {}), f"Why: {_shortfall(stands.shortfall)}.", key=key)
+
+
+def gain(row: CompareRow, names: Mapping[str, str], *, start: bool = True) -> str:
+    """'INT8 static is 4.0× faster and loses 0.18 points', or the same without a name."""
+    subject = names.get(row.experiment)
+    if row.speedup is None:
+        speed = "not timed at this batch"
+    elif row.speed_verdict == "no difference":
+        speed = "as fast as the original"
+    elif row.speed_verdict == "cannot tell":
+        speed = f"{row.speedup:.2f}×, which may be noise"
+    elif row.speedup < 1:
+        speed = f"{1 / row.speedup:.2f}× slower"
+    else:
+        speed = f"{row.speedup:.2f}× faster"
+    text = f"{speed}{_loss(row)}"
+    if subject:
+        return f"{subject} is {text}"
+    return text[0].upper() + text[1:] if start else text
 
 
 def best_row(study: Study, rows: Sequence[CompareRow]) -> CompareRow | None:
@@ -65,23 +84,6 @@ def nearest_miss(study: Study, rows: Sequence[CompareRow]) -> CompareRow | None:
     if inside:
         return max(inside, key=lambda row: row.speedup or 0.0)
     return min(missed, key=lambda row: row.metric_drop or 0.0, default=None)
-
-
-def _gain(row: CompareRow, names: Mapping[str, str]) -> str:
-    """'INT8 static is 4.0× faster and loses 0.18 points', or the same without a name."""
-    subject = names.get(row.experiment)
-    if row.speedup is None:
-        speed = "not timed at this batch"
-    elif row.speed_verdict == "no difference":
-        speed = "as fast as the original"
-    elif row.speed_verdict == "cannot tell":
-        speed = f"{row.speedup:.2f}×, which may be noise"
-    elif row.speedup < 1:
-        speed = f"{1 / row.speedup:.2f}× slower"
-    else:
-        speed = f"{row.speedup:.2f}× faster"
-    text = f"{speed}{_loss(row)}"
-    return f"{subject} is {text}" if subject else text[0].upper() + text[1:]
 
 
 def _shortfall(reason: str | None) -> str:
@@ -104,7 +106,7 @@ def _figures(row: CompareRow, baseline: CompareRow | None) -> str:
     parts = []
     if baseline:
         parts.append(f"p50 {numbers.latency(baseline.p50_ms)} → {numbers.latency(row.p50_ms)}")
-    if row.worst_slice and row.worst_slice_drop is not None:
+    if row.worst_slice and row.worst_slice_drop is not None and round(row.worst_slice_drop, 4) > 0:
         change = numbers.quality_change(row.worst_slice_drop, row.metric, relative=row.metric == "rmse")
-        parts.append(f"worst slice {plain(row.worst_slice, 60)}: {change}")
+        parts.append(f"Worst slice {plain(row.worst_slice, 60)}: {change}")
     return ". ".join([*parts, "Measured on the selection rows; **not certified**."])

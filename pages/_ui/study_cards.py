@@ -14,8 +14,8 @@ from engine.reports.rows import CompareRow
 from engine.settings import settings
 from pages._ui import loaders
 from pages._ui.identity import current_user
-from pages._ui.parts import badge, problem
-from pages._ui.standing import best_row, nearest_miss
+from pages._ui.parts import badge, refusal
+from pages._ui.standing import best_row, gain, nearest_miss
 from pages._ui.steps.model import FORMATS
 from pages._ui.text import plain
 from pages._ui.variants import name_of
@@ -48,9 +48,7 @@ def _standing(study: Study, rows: Sequence[CompareRow], seen: loaders.Seen) -> t
     shown = best or nearest_miss(study, rows)
     if shown is not None:
         name = plain(name_of(loaders.experiment(shown.experiment, seen)), 60)
-        change = numbers.quality_change(shown.metric_drop, shown.metric, relative=shown.metric == "rmse")
-        line = f"{name}: **{numbers.times(shown.speedup)}** the speed"
-        return "Meets the promise" if best else "Misses the promise", line + (f", {change}" if shown.metric else "")
+        return "Meets the promise" if best else "Misses the promise", f"{name}: {gain(shown, {}, start=False)}."
     if baseline is None or baseline.status not in TERMINAL:
         return "Running", "The baseline is being measured."
     if baseline.status != "succeeded":
@@ -87,6 +85,6 @@ def _start(name: str) -> None:
         with st.spinner("Reading the sample and starting its baseline"):
             study = start_sample(loaders.ledger(), config.database_url, config.home, name, current_user())
     except WhetstoneError as error:
-        problem(plain(error, 1000))
+        refusal(error)
         return
     st.switch_page("study.py", query_params={"study": study.id})

@@ -17,6 +17,13 @@ def plain(text: object, limit: int = 200) -> str:
     return _PUNCTUATION.sub(r"\\\1", _LATER.sub(_JOINER, line))
 
 
+def sentence(text: object, limit: int = 2000) -> str:
+    """`plain`, with a capital at its beginning and a full stop at its end."""
+    line = str(text).strip()
+    line = line[:1].upper() + line[1:]
+    return plain(line if line.endswith((".", "?", "!", ":", "…")) else line + ".", limit)
+
+
 def for_chart(text: object, limit: int = 60) -> str:
     """The text for Plotly, which reads a small HTML and fills `%{…}`."""
     line = html.escape(shorten(_WHITE.sub(" ", str(text)).strip(), limit), quote=False)

@@ -5,6 +5,7 @@ from page_history import HOSTILE, add_run, make_study
 
 from engine.jobs import submit as jobs
 from engine.records import Annotation, Recipe, Step
+from engine.settings import settings
 from pages._ui.text import plain
 
 PAGES = ["overview.py", "new_study.py", "study.py", "compare.py", "history.py", "experiment.py"]
@@ -120,7 +121,7 @@ def test_a_waiting_run_can_be_stopped(study, ledger, open_page):
 def test_a_failed_run_can_be_retried(study, ledger, open_page):
     failed = add_run(ledger, study, Recipe(steps=(Step(lever="x"),)), speedup=1, status="failed")
     app = open_page("experiment.py", id=failed)
-    assert "broken" in app.error[0].value
+    assert "Broken" in app.error[0].value
     app.button(key=f"ex-retry-{failed}").click().run()
     assert ledger.experiments(study_id=study.id)[-1].retry_of == failed
 
@@ -150,3 +151,38 @@ def test_a_note_is_saved_and_a_second_writer_is_told(study, ledger, open_page):
     assert app.text_area(key=f"hi-note-{run}").value == "mine"
     app.button(key=f"hi-save-{run}").click().run()
     assert ledger.annotation(run).note == "mine"
+
+
+def test_the_import_folder_is_offered_only_where_it_is_set(home, open_page, monkeypatch, tmp_path):
+    def ways(app):
+        return app.segmented_control(key="pick-ns-model-way").options
+
+    assert not any("Import folder" in way for way in ways(open_page("new_study.py")))
+    folder = tmp_path / "import"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("no model")
+    monkeypatch.setenv("WHETSTONE_IMPORT_DIR", str(folder))
+    settings.cache_clear()
+    app = open_page("new_study.py")
+    app.segmented_control(key="pick-ns-model-way").set_value("Import folder").run()
+    assert app.selectbox(key="ns-model-import").options == ["notes.txt"]
+    app.button(key="ns-model-import-go").click().run()
+    assert app.error
+    assert (folder / "notes.txt").exists()
+
+
+def test_a_wrong_upload_is_refused_with_a_sentence_and_leaves_nothing(home, open_page):
+    app = open_page("new_study.py")
+    app.file_uploader(key="ns-model-file").upload("model.pkl", b"\x80\x04\x95" + b"\x00" * 20 + b".").run()
+    assert not app.exception
+    assert "ickle" in app.error[0].value
+    assert app.error[0].value[0].isupper()
+    assert "save" in app.code[0].value  # how to export instead
+    assert list((home / "uploads").iterdir()) == []
+
+
+def test_steps_that_are_not_reached_say_what_is_missing(home, open_page):
+    app = open_page("new_study.py", step="Data")
+    assert "Bring the model first" in texts(app)
+    app.button(key="ns-data-missing").click().run()
+    assert "Which model" in texts(app)

@@ -15,7 +15,7 @@ from pages._ui.forms import numbers_in
 from pages._ui.job_panel import progress_text
 from pages._ui.scatter import HEIGHT_PX, PLACES, WIDTH_PX, Mark, _box, _overlap, _placed, speed_against_quality
 from pages._ui.slice_map import slice_map
-from pages._ui.standing import _gain
+from pages._ui.standing import gain
 from pages._ui.variants import titled
 
 
@@ -146,7 +146,7 @@ def test_the_sentence_of_a_variant(speedup, verdict, metric, drop, sentence):
         experiment="e", recipe="r", runtime="t", device="cpu", status="succeeded", batch_size=1, speedup=speedup,
         speed_verdict=verdict, metric=metric, metric_drop=drop,
     )  # fmt: skip
-    assert _gain(row, {}).replace("\u202f", " ") == sentence
+    assert gain(row, {}).replace("\u202f", " ") == sentence
 
 
 def test_summaries_are_read_in_the_words_of_the_screen():

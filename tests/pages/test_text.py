@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pages._ui.text import file_stem, for_chart, plain
+from pages._ui.text import file_stem, for_chart, plain, sentence
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -59,3 +59,8 @@ def test_charts_get_no_markup(text):
 )
 def test_download_names_are_never_paths(text, stem):
     assert file_stem(text) == stem
+
+
+def test_a_message_is_shown_as_a_sentence():
+    assert sentence("the file is empty: 0 bytes") == "The file is empty\\: 0 bytes\\."
+    assert sentence("Is it so?") == "Is it so\\?"

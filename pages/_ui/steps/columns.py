@@ -13,7 +13,7 @@ from engine.data.roles import guess_roles
 from engine.errors import WhetstoneError
 from engine.intake import read_table
 from engine.records import Role
-from pages._ui.parts import problem
+from pages._ui.parts import refusal
 from pages._ui.steps.state import Brought, workspace
 from pages._ui.text import plain
 
@@ -24,15 +24,15 @@ MEANING = (
     "ignored: not used"
 )
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+SHOWN_READING = ("encoding", "separator")
 ENCODINGS = ("utf-8", "cp1252", "latin-1", "utf-16", "shift_jis", "gb18030")
 N_PREVIEW = 6
 
 
 def preview(profile: TableProfile) -> None:
     """Size, notes and first rows."""
-    reading = ", ".join(
-        f"{name} {value!r}" if name == "separator" else f"{name} {value}" for name, value in profile.reading.items()
-    )
+    how = [f"{name} {SEPARATORS.get(value, value)}" for name, value in profile.reading.items() if name in SHOWN_READING]
+    reading = ", ".join([profile.format.upper(), *how])
     st.caption(f"{profile.n_rows:,} rows · {len(profile.columns):,} columns · read as {plain(reading, 120)}")
     for note in profile.notes:
         st.caption(f":material/info: {plain(note, 300)}")
@@ -64,7 +64,7 @@ def reading_form(state: Brought) -> None:
                     state.data_file, state.data_name, workspace(), encoding=encoding, separator=separator
                 )
         except WhetstoneError as error:
-            problem(plain(error, 1000))
+            refusal(error)
             return
         state.said.clear()
         state.said.update(encoding=encoding, separator=separator)
@@ -92,7 +92,7 @@ def columns_editor(state: Brought) -> None:
         column_config={
             "Role": st.column_config.SelectboxColumn(options=list(ROLES), required=True, help=MEANING, width=110),
             "Missing": st.column_config.NumberColumn(format="localized", width=90),
-            "Distinct": st.column_config.NumberColumn(format="localized", width=90),
+            "Distinct": st.column_config.TextColumn(width=90),
         },
         alt="The columns of the data file and the role of each",
     )
@@ -108,12 +108,12 @@ def _frame(profile: TableProfile, roles: dict[str, Role]) -> pd.DataFrame:
             "Role": roles.get(column.name, "ignored"),
             "Holds": _holds(column),
             "Missing": column.n_missing,
-            "Distinct": column.n_unique,
+            "Distinct": "> 1,000" if column.n_unique is None else f"{column.n_unique:,}",
             "Examples": ", ".join(column.examples[:4]),
         }
         for column in profile.columns
     ]
-    return pd.DataFrame(rows).astype({"Distinct": "Int64"})
+    return pd.DataFrame(rows)
 
 
 def _holds(column: ColumnProfile) -> str:

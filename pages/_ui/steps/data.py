@@ -13,7 +13,7 @@ from engine.settings import settings
 from engine.study import StudyRequest, create
 from pages._ui import uploads
 from pages._ui.bring import bring
-from pages._ui.parts import card_title, problem
+from pages._ui.parts import card_title, refusal
 from pages._ui.steps.answers import answers_form
 from pages._ui.steps.columns import columns_editor, preview, reading_form
 from pages._ui.steps.match import match_card
@@ -129,9 +129,7 @@ def _check(state: Brought) -> None:
         with st.spinner("Binding the data to the model"):
             state.checked = (request.fingerprint, *create(request, workspace()))
     except WhetstoneError as error:
-        problem(
-            f"**The model and the data do not match yet.**  \n{plain(error, 2000)}",
-            "change the columns above, or bring another file.",
-        )
+        todo = "change the columns above, or bring another file."
+        refusal(error, todo, lead="**The model and the data do not match yet.**  \n")
         return
     st.rerun()

@@ -14,7 +14,7 @@ from engine.settings import settings
 from engine.study import StudyRequest, Terms, checked
 from pages._ui import loaders
 from pages._ui.identity import current_user
-from pages._ui.parts import card_title, problem
+from pages._ui.parts import card_title, problem, refusal
 from pages._ui.steps.data import choices
 from pages._ui.steps.state import Brought, go_to, start_over
 from pages._ui.text import plain
@@ -129,7 +129,7 @@ def _start(state: Brought, name: str, said: dict[str, object]) -> None:
             loaders.ledger().add_model(state.model, state.model_name)
             study = create_study(loaders.ledger(), config.database_url, config.home, request)
     except WhetstoneError as error:
-        problem(plain(error, 2000))
+        refusal(error)
         return
     start_over()
     st.switch_page("study.py", query_params={"study": study.id})
