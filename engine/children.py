@@ -6,6 +6,7 @@ certification split is never among those of `build_step`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,8 +74,13 @@ def score(request: dict[str, Any], talk: Talk) -> dict[str, Any]:
     return {"outputs": names, "steady": steady}
 
 
-def serve_arm(request: dict[str, Any], talk: Talk) -> dict[str, Any]:
-    """Hold one model open and time calls as asked, until the parent closes the conversation."""
+def serve_arm(
+    request: dict[str, Any], talk: Talk, wrap: Callable[[Predict], Predict] = lambda predict: predict
+) -> dict[str, Any]:
+    """Hold one model open and time calls as asked, until the parent closes the conversation.
+
+    wrap: what a benchmark puts around the model, to plant a difference that the protocol must find.
+    """
     import time
 
     signature = Signature.model_validate(request["signature"])
@@ -83,7 +89,7 @@ def serve_arm(request: dict[str, Any], talk: Talk) -> dict[str, Any]:
     started = time.perf_counter_ns()
     with make(runtimes(), runtime.name, runtime.params).open(_artefact(request), threads=request["threads"]) as predict:
         load_ms = (time.perf_counter_ns() - started) / 1e6
-        arm = Arm(predict, dict(split.inputs), _post(signature), load_ms=load_ms)
+        arm = Arm(wrap(predict), dict(split.inputs), _post(signature), load_ms=load_ms)
         while (message := talk.receive()) is not None:
             talk.reply(arm.handle(message))
     return {}

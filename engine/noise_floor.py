@@ -47,17 +47,28 @@ def known_noise_floor(home: Path) -> NoiseFloor | None:
     return found if found.machine_id == machine_id() else None
 
 
+def built_in_model(folder: Path) -> Artefact:
+    """A small ONNX net (64-512-256-10 with random weights, about 0.1 ms at batch 64), written into an empty folder."""
+    signature = _write_model(folder)
+    manifest = Manifest(id=listing_digest(folder), format="onnx", signature=signature, size_bytes=folder_bytes(folder))
+    return Artefact(manifest, folder)
+
+
+def built_in_rows() -> np.ndarray:
+    """(2048, 64) float32 of normal numbers for it."""
+    return np.random.default_rng(0).normal(size=(N_ROWS, WIDTHS[0])).astype(np.float32)
+
+
 def _launcher(folder: Path) -> Launcher:
-    """Both arms open one small ONNX net (64-512-256-10, about 0.1 ms at batch 64) on random rows."""
+    """Both arms open the built-in model."""
     model, evalset = folder / "model", folder / "evalset"
     model.mkdir()
     (evalset / "selection").mkdir(parents=True)
-    signature = _write_model(model)
-    rows = np.random.default_rng(0).normal(size=(N_ROWS, WIDTHS[0])).astype(np.float32)
-    np.save(evalset / "selection" / "input_0.npy", rows, allow_pickle=False)
+    artefact = built_in_model(model)
+    signature = artefact.manifest.signature
+    np.save(evalset / "selection" / "input_0.npy", built_in_rows(), allow_pickle=False)
     (evalset / "selection" / INPUTS_FILE).write_text(json.dumps([signature.inputs[0].name]))
-    manifest = Manifest(id=listing_digest(model), format="onnx", signature=signature, size_bytes=folder_bytes(model))
-    arm = (Artefact(manifest, model), Choice(name=reference_runtime("onnx")))
+    arm = (artefact, Choice(name=reference_runtime("onnx")))
     return Launcher({"baseline": arm, "variant": arm}, signature, evalset)
 
 
