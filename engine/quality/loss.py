@@ -60,7 +60,9 @@ def shares(rows: Rows, alpha: float, seed: int, *, bounded: bool) -> Loss:
     """Share of rows that are right. Readings: bool."""
     before, after = rows.baseline.astype(bool), rows.candidate.astype(bool)
     first, second = (float(np.average(right, weights=rows.weights)) for right in (before, after))
-    bound = noninferiority.share_bound(before, after, rows.weights, rows.units, alpha=alpha) if bounded else None
+    bound = None
+    if bounded:
+        bound = noninferiority.share_bound(before, after, rows.weights, rows.units, alpha=alpha, seed=seed)
     return _loss(len(rows), first, second, first - second, bound)
 
 

@@ -50,18 +50,20 @@ def mean_bound(
     """Bound of the mean of (n,) paired drops.
 
     From 5,000 units on the t interval; below, the BCa bootstrap (Efron 1987) with the mean's closed-form acceleration
-    Σd³ / (6 (Σd²)^1.5).
+    Σd³ / (6 (Σd²)^1.5), for groups never below their t bound: with 30 groups BCa alone is too low in 8 % of the cases.
     """
     w = np.ones(len(drops)) if weights is None else weights
     middle = float(np.average(drops, weights=w))
     residuals = w * (drops - middle) / w.sum()
     n = len(sums_by_unit(w, units))
+    by_t = t_bound(middle, math.sqrt(variance_of_sum(residuals, units)), n, alpha)
     if n >= LARGE_N:
-        return t_bound(middle, math.sqrt(variance_of_sum(residuals, units)), n, alpha)
+        return by_t
     columns = np.stack([sums_by_unit(w * drops, units), sums_by_unit(w, units)], axis=1)
     sums = _bootstrap_sums(columns, seed)
     replicates = sums[:, 0] / np.maximum(sums[:, 1], 1e-300)
-    return bca_bound(replicates, middle, sums_by_unit(residuals, units), alpha)
+    by_bca = bca_bound(replicates, middle, sums_by_unit(residuals, units), alpha)
+    return by_bca if units is None else max(by_bca, by_t)
 
 
 def ratio_bound(
@@ -76,19 +78,21 @@ def ratio_bound(
 ) -> Bound:
     """Bound of (mean(candidate) / mean(baseline)) ** power - 1, from (n,) losses of the same rows, never negative.
 
-    power 0.5 with squared errors gives RMSE. Below 5,000 units the BCa bootstrap of both on the same rows; from there
-    on the delta method, its limit. The baseline must have losses; infinity where resamples have none.
+    power 0.5 with squared errors gives RMSE. Bounded as `mean_bound` does; its t bound is that of the delta method.
+    The baseline must have losses; infinity where resamples have none.
     """
     w = np.ones(len(baseline)) if weights is None else weights
     a, b = sums_by_unit(w * baseline, units), sums_by_unit(w * candidate, units)
     ratio = float((b.sum() / a.sum()) ** power)
     influence = power * ratio * (b / b.sum() - a / a.sum()) if b.sum() > 0 else np.zeros(len(a))
+    by_t = t_bound(ratio - 1, math.sqrt(variance_of_sum(influence, None)), len(a), alpha)
     if len(a) >= LARGE_N:
-        return t_bound(ratio - 1, math.sqrt(variance_of_sum(influence, None)), len(a), alpha)
+        return by_t
     sums = _bootstrap_sums(np.stack([a, b], axis=1), seed)
     with np.errstate(divide="ignore", invalid="ignore"):
         replicates = np.nan_to_num((sums[:, 1] / sums[:, 0]) ** power - 1, nan=0.0, posinf=np.inf)
-    return bca_bound(replicates, ratio - 1, influence, alpha)
+    by_bca = bca_bound(replicates, ratio - 1, influence, alpha)
+    return by_bca if units is None else max(by_bca, by_t)
 
 
 def t_bound(middle: float, se: float, n_units: int, alpha: float) -> Bound:

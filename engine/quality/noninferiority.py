@@ -12,9 +12,9 @@ import math
 import numpy as np
 from scipy import optimize, stats
 
-from engine.quality.means import Bound, sums_by_unit, variance_of_sum
+from engine.quality.means import Bound, mean_bound, sums_by_unit, variance_of_sum
 
-LEAST_DISCORDANT = 10  # units with a changed answer from which their dependence can be estimated
+LEAST_DISCORDANT = 20  # units with a changed answer from which their dependence can be estimated
 
 
 def tango_z(n_lost: float, n_won: float, n: float, margin: float) -> float:
@@ -49,12 +49,13 @@ def share_bound(
     units: np.ndarray | None = None,
     *,
     alpha: float = 0.05,
+    seed: int = 0,
 ) -> Bound:
     """Bound of the loss in the share of right rows. baseline, candidate: (n,) bool, right or not.
 
     With weights or groups Tango's bound at the effective number of rows, as Rao and Scott (1992), Biometrics 48:577, do
-    for one share. A bootstrap would have no width where no answer changed. Where fewer than 10 units have a changed
-    answer, dependence cannot be seen and rows of one group count as one.
+    for one share; with groups never below the bootstrap of whole groups, which alone has no width where no answer
+    changed. Where fewer than 20 groups have a changed answer, dependence cannot be seen and a group counts as one row.
     """
     lost, won = baseline & ~candidate, candidate & ~baseline
     if weights is None and units is None:
@@ -63,7 +64,10 @@ def share_bound(
         w = np.ones(len(lost)) if weights is None else weights
         n = _effective_n(lost.astype(float) - won, w, units)
         n_lost, n_won = (float(np.average(part, weights=w)) * n for part in (lost, won))
-    return Bound(tango_upper(n_lost, n_won, n, alpha), _sign_p(n_lost, n_won))
+    upper = tango_upper(n_lost, n_won, n, alpha)
+    if units is not None:
+        upper = max(upper, mean_bound(lost.astype(float) - won, weights, units, alpha=alpha, seed=seed).upper)
+    return Bound(upper, _sign_p(n_lost, n_won))
 
 
 def _effective_n(drops: np.ndarray, weights: np.ndarray, units: np.ndarray | None) -> float:

@@ -1,7 +1,8 @@
 """Bootstrap bounds of metrics that are no mean over rows.
 
 Rows are drawn again within each class, both models on the same rows; with groups, whole groups are drawn. The bound is
-the percentile of 2,000 drops. Above 50,000 units, where drops are normal, 200 give their spread and a t bound.
+the percentile of 2,000 drops, and never below their t bound. Above 50,000 units, where drops are normal, 200 give their
+spread and the t bound alone is taken.
 """
 
 from __future__ import annotations
@@ -39,9 +40,8 @@ def resampled_bound(
                 one[own] = np.bincount(rng.integers(0, len(own), len(own)), minlength=len(own))
         parts.append(drops(drawn))
     found = np.concatenate(parts)
-    if many:
-        return t_bound(observed + shift, float(found.std(ddof=1)), n_replicates, alpha)
-    return percentile_bound(found, observed, shift, alpha)
+    by_t = t_bound(observed + shift, float(found.std(ddof=1)), n_replicates, alpha)
+    return by_t if many else max(percentile_bound(found, observed, shift, alpha), by_t)
 
 
 def percentile_bound(drops: np.ndarray, observed: float, shift: float, alpha: float) -> Bound:
