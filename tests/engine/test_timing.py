@@ -4,6 +4,7 @@ import json
 import os
 
 import numpy as np
+import psutil
 import pytest
 
 from engine import environment, timing
@@ -86,3 +87,15 @@ def test_too_many_threads_are_refused_before_anything_starts(launcher, monkeypat
     monkeypatch.setattr(timing.sandbox, "conversation", lambda *a, **k: pytest.fail("started"))
     with pytest.raises(DoesNotFit), launcher("baseline", 0, 500):
         pass
+
+
+@pytest.mark.skipif(environment.usable_cores() < 2, reason="needs two cores")
+def test_an_arm_that_waits_uses_no_processor(launcher):
+    """P30: the pool of the session that is not timed must sleep, not spin, while the other one is measured."""
+    with launcher("baseline", 0, 2) as timed, launcher("variant", 0, 2) as waiting:
+        for child in (timed, waiting):
+            child.ask({"do": "round", "batch": 64, "calls": 200})
+        before = sum(psutil.Process(waiting.pid).cpu_times()[:2])
+        timed.ask({"do": "warm", "batch": 64, "calls": 1, "seconds": 1.0})
+        used = sum(psutil.Process(waiting.pid).cpu_times()[:2]) - before
+    assert used < 0.2
