@@ -18,7 +18,8 @@ setup: $(STAMP)  ## Make .venv with everything pinned (again only when requireme
 $(STAMP): requirements.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 11) <= v < (3, 14) else f"Whetstone needs Python 3.11 to 3.13, this is {v.major}.{v.minor}; set PYTHON=…")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX_URL),--index-url $(TORCH_INDEX_URL) $(shell grep '^torch==' requirements.txt),--version >/dev/null)
+	@if [ -n "$(TORCH_INDEX_URL)" ]; then \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --index-url "$(TORCH_INDEX_URL)" "$$(grep '^torch==' requirements.txt)"; fi
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	$(BIN)/python -m pip check
 	@$(BIN)/python -c 'import torch; print("torch build:", torch.__version__, "CUDA" if torch.version.cuda else "CPU")'
