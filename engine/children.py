@@ -15,6 +15,7 @@ import numpy as np
 from engine.data.stored import load_split
 from engine.errors import BadModel
 from engine.measurement.arm import Arm
+from engine.output_files import OutputFiles
 from engine.plugin import Artefact, Context, Split, levers, make, runtimes
 from engine.quality.scores import to_scores
 from engine.records import Choice, Manifest, Signature
@@ -58,19 +59,16 @@ def score(request: dict[str, Any], talk: Talk) -> dict[str, Any]:
     n_rows = min(split.n_rows, request.get("n_rows") or split.n_rows)
     runtime = Choice.model_validate(request["runtime"])
     names = [spec.name for spec in signature.outputs]
-    with make(runtimes(), runtime.name, runtime.params).open(_artefact(request), threads=request["threads"]) as predict:
+    opened = make(runtimes(), runtime.name, runtime.params).open(_artefact(request), threads=request["threads"])
+    with opened as predict, OutputFiles(Path(request["out"]), names) as files:
         batch = signature.fixed_batch or SCORE_BATCH
         first = _call(predict, split, 0, min(batch, n_rows), signature)
         again = _call(predict, split, 0, min(batch, n_rows), signature)
         steady = all(_same(first[name], again[name]) for name in names)
-        parts = {name: [first[name]] for name in names}
+        files.append(first)
         for start in range(batch, n_rows, batch):
-            outputs = _call(predict, split, start, min(start + batch, n_rows), signature)
-            for name in names:
-                parts[name].append(outputs[name])
+            files.append(_call(predict, split, start, min(start + batch, n_rows), signature))
             talk.send({"progress": start / n_rows, "message": f"{start:,} of {n_rows:,} rows"})
-    for position, name in enumerate(names):
-        np.save(Path(request["out"]) / f"{position}.npy", np.concatenate(parts[name]), allow_pickle=False)
     return {"outputs": names, "steady": steady}
 
 
