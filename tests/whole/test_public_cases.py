@@ -146,9 +146,7 @@ def test_p26_a_random_forest_stays_an_average(make, public_cases):
 
 
 def test_what_cannot_work_is_known_before_it_is_tried(make, public_cases):
-    linear = make(
-        public_cases / "P25/model.txt", public_cases / "P25/eval.csv", feature_order=("f0", "f1", "f2", "f3")
-    )
+    linear = make(public_cases / "P25/model.txt", public_cases / "P25/eval.csv", feature_order=("f0", "f1", "f2", "f3"))
     classifier = make(public_cases / "P05/model.onnx", public_cases / "P05/eval.csv")
     for made, lever, reason in (
         (linear, "export.lightgbm_to_onnx", "linear trees cannot be converted"),
