@@ -11,7 +11,7 @@ from engine.reports import numbers
 from engine.reports.money import cost_per_1k
 from pages._ui.parts import badge, card_title, tile, warn
 from pages._ui.text import plain
-from pages._ui.words import cost_unit, drop_unit, goal_sentence, metric_name
+from pages._ui.words import METRICS, cost_unit, drop_unit, goal_sentence, metric_name
 
 MEANING = {
     "quality": "Of the original, on the selection rows. Variants are compared with it row by row.",
@@ -75,12 +75,12 @@ def promise_card(study: Study, frozen: datetime | None) -> None:
 
     with st.container(border=True, key="st-promise", height="stretch"):
         card_title("The promise", lock)
-        unit, metric = drop_unit(band), metric_name(band.metric)
+        unit = drop_unit(band)
         rows = {"Goal": f"**{goal_sentence(study.promise.goal)}**"}
         if band.metric is None:
             rows["Quality"] = "not judged: the data has no labels"
         else:
-            rows["Overall"] = f"lose at most **{band.max_drop * 100:.2f} {unit}** of {metric}"
+            rows["Overall"] = f"lose at most **{band.max_drop * 100:.2f} {unit}** of {METRICS[band.metric]}"
             if band.slices:
                 rows["Each slice"] = f"lose at most **{band.slice_max_drop * 100:.2f} {unit}**"
                 rows["Slices by"] = plain(", ".join(band.slices), 120)

@@ -43,6 +43,8 @@ def comparison(study: Study, rows: Sequence[CompareRow], names: Mapping[str, str
         "p50": _with_change(numbers.column([row.p50_ms for row in rows], "ms"), [_speed(row) for row in rows]),
         "Speed\u2011up": [_interval(row) for row in rows],
     }
+    if any(row.speedup_vs_export is not None for row in rows):
+        columns["Against plain export"] = [_times(row.speedup_vs_export) for row in rows]
     if any(row.p99_ms is not None for row in rows):
         columns["p99"] = numbers.column([row.p99_ms for row in rows], "ms")
     if any(row.metric for row in rows):
@@ -106,6 +108,10 @@ def _interval(row: CompareRow) -> str:
     if row.speedup_low is None or row.speedup_high is None:
         return f"{row.speedup:.2f}×"
     return f"{row.speedup:.2f}×  \n:gray[{row.speedup_low:.2f}{NB}to{NB}{row.speedup_high:.2f}]"
+
+
+def _times(ratio: float | None) -> str:
+    return numbers.MISSING if ratio is None else f"{ratio:.2f}×"
 
 
 def _quality(row: CompareRow) -> tuple[str, Tone] | None:

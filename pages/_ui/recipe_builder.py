@@ -37,9 +37,18 @@ def recipe_builder(study: Study, manifest: Manifest) -> None:
         steps = [_step_form(item, position, chain) for position, item in enumerate(chain)]
         runtime, sizes, preset = _how(study, reached)
         with st.container(horizontal=True, vertical_alignment="center"):
-            go = st.button("Queue this run", type="primary", icon=":material/play_arrow:", key="st-go")
-            st.caption("Measured beside the original, in the same process pairs.", width="content")
-    if go and None not in steps and runtime and sizes:
+            # Also stops the second half of a double click, which finds the recipe empty again.
+            nothing_new = not chain and runtime == _usual(reached)
+            go = st.button(
+                "Queue this run", type="primary", icon=":material/play_arrow:", key="st-go", disabled=nothing_new
+            )
+            st.caption(
+                "Add a lever, or choose another runtime; the original is measured already."
+                if nothing_new
+                else "Measured beside the original, in the same process pairs.",
+                width="content",
+            )
+    if go and not nothing_new and None not in steps and runtime and sizes:
         _queue(study, Recipe(steps=tuple(step for step in steps if step)), runtime, sizes, preset, chain)
     _catalogue(manifest.model_copy(update={"format": reached}), chain)
 
@@ -71,6 +80,12 @@ def _step_form(item: dict[str, Any], position: int, chain: list[dict[str, Any]])
         except WhetstoneError as error:
             refusal(error)
             return None
+
+
+def _usual(model_format: str) -> Choice:
+    """The reference runtime of a format as its form spells it when nothing was changed."""
+    name = reference_runtime(model_format)
+    return Choice(name=name, params=runtimes()[name]().model_dump())
 
 
 def _how(study: Study, model_format: str) -> tuple[Choice | None, list[int], Any]:
@@ -124,10 +139,20 @@ def _catalogue(reached: Manifest, chain: list[dict[str, Any]]) -> None:
     reasons = {name: cls.fits(reached, loaders.machine()) for name, cls in levers().items()}
     with st.grid(3, min_column_width=236):
         for name in sorted(reasons, key=lambda name: (reasons[name] is not None, name)):
-            _lever_card(name, levers()[name], reasons[name], chain)
+            _lever_card(name, levers()[name], reasons[name], chain, reached.format)
 
 
-def _lever_card(name: str, lever: type[Lever], reason: str | None, chain: list[dict[str, Any]]) -> None:
+def _bridge(lever: type[Lever], model_format: str) -> str | None:
+    """The title of a lever after which this one fits, or None."""
+    if model_format in lever.accepts:
+        return None
+    ways = (cls for cls in levers().values() if model_format in cls.accepts and cls.produces in lever.accepts)
+    return next((cls.title for cls in ways), None)
+
+
+def _lever_card(
+    name: str, lever: type[Lever], reason: str | None, chain: list[dict[str, Any]], model_format: str
+) -> None:
     slug = name.replace(".", "-")
     what = (lever.__doc__ or "").strip().splitlines()[0]
     with st.container(border=True, height="stretch", key=f"{'unfit' if reason else 'lever'}-st-{slug}", gap="small"):
@@ -135,6 +160,8 @@ def _lever_card(name: str, lever: type[Lever], reason: str | None, chain: list[d
             st.markdown(f":gray[**{lever.title}**]")
             badge("Does not fit")
             st.markdown(f":gray[{plain(_readable(reason), 200)}]")
+            if bridge := _bridge(lever, model_format):
+                st.markdown(f":gray[Add “{bridge}” to the recipe first.]")
             return
         st.markdown(f"**{lever.title}**")
         st.markdown(plain(what, 300))

@@ -81,10 +81,12 @@ def _sample_card(name: str, sample: Sample, *, primary: bool) -> None:
 
 def _start(name: str) -> None:
     config = settings()
+    made: list[str] = st.session_state.setdefault("ov-made", [])  # filled when a double click cut the first half off
     try:
-        with st.spinner("Reading the sample and starting its baseline"):
-            study = start_sample(loaders.ledger(), config.database_url, config.home, name, current_user())
+        if not made:
+            with st.spinner("Reading the sample and starting its baseline"):
+                made.append(start_sample(loaders.ledger(), config.database_url, config.home, name, current_user()).id)
     except WhetstoneError as error:
         refusal(error)
         return
-    st.switch_page("study.py", query_params={"study": study.id})
+    st.switch_page("study.py", query_params={"study": made.pop()})

@@ -9,6 +9,8 @@ import pytest
 from browser.own_model import write
 from playwright.sync_api import expect
 
+from storage.ledger import Ledger
+
 RUN_LIMIT_MS = 240_000
 
 
@@ -25,7 +27,7 @@ def click(visitor, key):
     visitor.page.locator(f".st-key-{key} button").first.click()
 
 
-def new_study(visitor, files, *, name):
+def new_study(visitor, files, *, name, twice=False):
     """Through the three steps; ends on the page of the study, whose id it returns."""
     model, rows = files
     page = visitor.open("new-study")
@@ -40,12 +42,12 @@ def new_study(visitor, files, *, name):
     page.locator(".st-key-ns-name input").fill(name)
     page.locator(".st-key-ns-name input").press("Enter")
     visitor.idle()
-    click(visitor, "ns-go")
+    page.locator(".st-key-ns-go button").click(click_count=2 if twice else 1)
     expect(page.get_by_role("heading", name=name.split(":")[0])).to_be_visible(timeout=90_000)
     return re.search(r"study=(\w+)", page.url).group(1)
 
 
-def queue(visitor, lever, *, effort="Quick"):
+def queue(visitor, lever, *, effort="Quick", twice=False):
     page = visitor.page
     click(visitor, f"st-add-{lever}")
     expect(page.locator("[class*=st-key-st-step-]")).to_be_visible(timeout=20_000)
@@ -56,7 +58,7 @@ def queue(visitor, lever, *, effort="Quick"):
     choice.press("Enter")
     expect(choice).to_have_value(re.compile(effort))
     visitor.idle()
-    click(visitor, "st-go")
+    page.locator(".st-key-st-go button").click(click_count=2 if twice else 1)
     expect(page.locator("[class*=st-key-st-step-]")).to_have_count(0, timeout=20_000)
 
 
@@ -126,12 +128,16 @@ def test_from_upload_to_the_exported_table(server, visit, files, tmp_path):
     assert package.suggested_filename.endswith(".zip")
 
 
-def test_a_running_job_can_be_stopped(server, visit, files):
+def test_a_double_click_starts_one_job_and_it_can_be_stopped(server, visit, files):
     me = visit(server.url)
-    new_study(me, files, name="To be stopped")
+    study = new_study(me, files, name="Clicked twice", twice=True)
     wait_until_done(me)
-    queue(me, "quantisation-int8_dynamic", effort="Strict")
+    queue(me, "quantisation-int8_dynamic", effort="Strict", twice=True)
     expect(me.page.locator(".st-key-st-queue [data-testid=stProgress]")).to_be_visible(timeout=60_000)
+    ledger = Ledger.open(f"sqlite:///{server.home / 'whetstone.db'}", server.home)
+    assert [one.id for one in ledger.studies() if one.name == "Clicked twice"] == [study]
+    assert len(ledger.experiments(study_id=study)) == 2
+    ledger.close()
     me.page.locator("[class*=st-key-st-stop-] button").first.click()
     expect(me.page.locator(".st-key-st-queue").get_by_text("Stopped")).to_be_visible(timeout=30_000)
     expect(me.page.locator("[class*=st-key-st-stop-]")).to_have_count(0, timeout=30_000)

@@ -186,3 +186,11 @@ def test_steps_that_are_not_reached_say_what_is_missing(home, open_page):
     assert "Bring the model first" in texts(app)
     app.button(key="ns-data-missing").click().run()
     assert "Which model" in texts(app)
+
+
+def test_the_original_is_not_queued_again_by_an_empty_recipe(study, open_page):
+    app = open_page("study.py", study=study.id)
+    assert app.button(key="st-go").disabled
+    assert "Add “LightGBM to ONNX” to the recipe first" in texts(app)
+    app.button(key="st-add-export-lightgbm_to_onnx").click().run()
+    assert not app.button(key="st-go").disabled

@@ -25,6 +25,8 @@ KEEP: Final = "session"  # a value typed here survives a visit to another step
 
 def promise_step(state: Brought) -> None:
     """Ask for goal, band and workload; create the study and start its baseline."""
+    if state.study_id is not None:  # the other half of a double click made it
+        _leave(state)
     if state.model is None or state.profile is None or state.checked is None:
         missing = "Data" if state.model else "Model"
         st.markdown("The promise is set once the model and the data are known to belong together.")
@@ -127,9 +129,14 @@ def _start(state: Brought, name: str, said: dict[str, object]) -> None:
             return
         with st.spinner("Storing the study and starting its baseline"):
             loaders.ledger().add_model(state.model, state.model_name)
-            study = create_study(loaders.ledger(), config.database_url, config.home, request)
+            state.study_id = create_study(loaders.ledger(), config.database_url, config.home, request).id
     except WhetstoneError as error:
         refusal(error)
         return
+    _leave(state)
+
+
+def _leave(state: Brought) -> None:
+    query = {"study": state.study_id or ""}
     start_over()
-    st.switch_page("study.py", query_params={"study": study.id})
+    st.switch_page("study.py", query_params=query)

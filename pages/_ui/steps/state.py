@@ -36,6 +36,7 @@ class Brought:
     train_table_id: str | None = None
     train_name: str = ""
     said: dict[str, Any] = field(default_factory=dict)  # fields of DataChoices that differ from the guess
+    study_id: str | None = None  # set in the moment the study exists: a double click must not make a second one
     checked: tuple[str, Study, EvalSetInfo] | None = None  # (fingerprint of what was bound, what came out)
 
     def forget_check(self) -> None:
