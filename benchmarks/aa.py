@@ -27,12 +27,12 @@ from engine.records import Choice, Comparison, Workload
 from engine.sandbox import Child
 from engine.timing import Launcher
 
-SAMPLES = {"digits_cnn": 8, "diamonds_price": 64}  # sample -> rows of a call
+SAMPLES = {"digits_cnn": 4, "diamonds_price": 64}  # sample -> rows of a call
 N_REPEATS = int(os.environ.get("WHETSTONE_BENCH_REPEATS") or 20)
 PLAN = TimingPlan(
     name="bench",
     n_pairs=10,
-    round_s=0.02,
+    round_s=0.04,
     warm_up_calls=20,
     warm_up_s=0.2,
     resolves="10 process triples, for a benchmark",
