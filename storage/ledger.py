@@ -12,6 +12,7 @@ from sqlalchemy.engine import Engine
 from engine.errors import NoSpace
 from storage import database
 from storage.annotations import Annotations
+from storage.certificates import Certificates
 from storage.experiments import Experiments
 from storage.models import Models
 from storage.queue import Queue
@@ -21,7 +22,7 @@ from storage.studies import Studies
 from storage.upgrade import upgrade
 
 
-class Ledger(Models, Studies, Experiments, Annotations):
+class Ledger(Models, Studies, Experiments, Certificates, Annotations):
     """The shared history. Threads may share one; a process opens its own.
 
     queue: the jobs behind the experiments; runners: who serves them; url, home: what it was opened with, absolute.

@@ -5,6 +5,7 @@ study                  a model + an evaluation set + a promise, and when the pro
 experiment             what was asked; after the end also the whole record and its summary for lists
 job                    the moving half of an experiment: status, lease, progress. One row each, claimed by attempt
 job_log                what the attempts printed
+certificate            the last word on an experiment; counted against the promise of its study, never changed
 annotation             tags and notes, apart from the record
 runner                 who serves the queue, and which code it runs
 counter                the version that caches watch
@@ -19,7 +20,7 @@ import sqlalchemy as sa
 
 from storage.columns import BIG, Document, SafeText, UtcTime
 
-REVISION = "0002"
+REVISION = "0003"
 STATUSES = ("queued", "running", "succeeded", "failed", "cancelled", "interrupted")
 
 metadata = sa.MetaData(
@@ -120,6 +121,17 @@ job_log = sa.Table(
     sa.Column("written_at", UtcTime, nullable=False),
     sa.Column("line", SafeText, nullable=False),
     sa.Index("ix_job_log_experiment_id", "experiment_id", "id"),
+)
+
+certificate = sa.Table(
+    "certificate",
+    metadata,
+    sa.Column("id", sa.String(26), primary_key=True),
+    sa.Column("experiment_id", sa.String(26), sa.ForeignKey("experiment.id"), nullable=False, unique=True),
+    sa.Column("study_id", sa.String(64), sa.ForeignKey("study.id"), nullable=False, index=True),
+    sa.Column("rows_sha256", sa.String(64), nullable=False, index=True),
+    sa.Column("document", Document, nullable=False),
+    sa.Column("created_at", UtcTime, nullable=False),
 )
 
 annotation = sa.Table(

@@ -127,7 +127,7 @@ def test_a_newer_history_is_refused_and_not_touched(engine, url, tmp_path):
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
     engine.dispose()
     before = {path.name: path.read_bytes() for path in tmp_path.glob("whetstone.db")}
-    with pytest.raises(SchemaTooNew, match=r"revision 9999, this release knows up to 0002.*update Whetstone"):
+    with pytest.raises(SchemaTooNew, match=r"revision 9999, this release knows up to 0003.*update Whetstone"):
         Ledger.open(url, tmp_path / "home")
     assert {path.name: path.read_bytes() for path in tmp_path.glob("whetstone.db")} == before
     assert list(tmp_path.glob("*backup*")) == []
@@ -165,13 +165,13 @@ def test_a_migration_that_fails_changes_nothing(old, tmp_path):
     upgrade(old)
     scripts = scripts_with(
         tmp_path,
-        "0003",
+        "0004",
         '    op.add_column("study", sa.Column("colour", sa.Text()))\n'
         "    op.execute(\"UPDATE study SET colour = 'red'\")\n"
         '    op.execute("SELECT nothing FROM nowhere")\n',
     )
     with pytest.raises(sa.exc.DBAPIError):
-        upgrade(old, target="0003", scripts=scripts)
+        upgrade(old, target="0004", scripts=scripts)
     assert at(old) == REVISION
     with old.connect() as connection:
         assert "colour" not in {column["name"] for column in sa.inspect(connection).get_columns("study")}
@@ -182,14 +182,14 @@ def test_a_table_others_refer_to_can_be_rebuilt(old, tmp_path):
     upgrade(old)
     scripts = scripts_with(
         tmp_path,
-        "0003",
+        "0004",
         '    with op.batch_alter_table("experiment") as batch:\n'
         '        batch.alter_column("created_by", existing_type=sa.Text(), type_=sa.String(500))\n'
         '    with op.batch_alter_table("job") as batch:\n'
         '        batch.drop_constraint(op.f("ck_job_status"), type_="check")\n'
         '        batch.create_check_constraint(op.f("ck_job_status"), "status <> \'lost\'")\n',
     )
-    upgrade(old, target="0003", scripts=scripts)
+    upgrade(old, target="0004", scripts=scripts)
     with old.begin() as connection:
         assert connection.execute(sa.text("SELECT count(*) FROM job")).scalar() == len(OLD_ROWS["job"])
         with pytest.raises(sa.exc.IntegrityError):
@@ -206,7 +206,7 @@ def test_rows_that_refer_to_nothing_undo_the_upgrade(tmp_path):
     upgrade(engine)
     body = "    op.execute(\"INSERT INTO annotation VALUES ('ghost', '{}', '2026-01-01 00:00:00.000000')\")\n"
     with pytest.raises(HistoryUnavailable, match="1 rows that refer to nothing"):
-        upgrade(engine, target="0003", scripts=scripts_with(tmp_path, "0003", body))
+        upgrade(engine, target="0004", scripts=scripts_with(tmp_path, "0004", body))
     assert at(engine) == REVISION
     engine.dispose()
 
