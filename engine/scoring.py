@@ -29,7 +29,7 @@ def outputs(
     n_rows: int | None = None,
     progress: Callable[[float, str], None] = lambda fraction, text: None,
 ) -> dict[str, np.ndarray]:
-    """Output name -> (n, ...) for the rows of a split, in order.
+    """Output name -> (n, ...) for the rows of a split, in order; from the store where they were computed before.
 
     Raises BadModel when the same rows give other answers the second time, Contained when the child was stopped.
     """
@@ -38,34 +38,49 @@ def outputs(
         with workspace.draft() as draft:
             out = draft / "out"
             out.mkdir()
-            answer = sandbox.run(
-                "engine.children:score",
-                {
-                    "artefact": artefact.manifest.model_dump(mode="json"),
-                    "folder": str(artefact.folder),
-                    "runtime": runtime.model_dump(mode="json"),
-                    "evalset": str(evalset),
-                    "split": split,
-                    "threads": threads,
-                    "n_rows": n_rows,
-                    "out": str(out),
-                },
-                read=[artefact.folder, evalset / split],
-                write=out,
-                threads=threads,
-                on_message=lambda message: progress(message["progress"], message["message"]),
-                log=sys.stderr,
-            )
-            if not answer["steady"]:
-                raise BadModel(
-                    "the same rows give other answers the second time (dropout or batch statistics are active); "
-                    "export the model in evaluation mode: model.eval()"
-                )
+            compute(artefact, runtime, evalset, split, out, threads=threads, n_rows=n_rows, progress=progress)
             kept.parent.mkdir(exist_ok=True)
             if not kept.is_dir():
                 out.rename(kept)
-    names = [spec.name for spec in artefact.manifest.signature.outputs]
-    return {name: np.load(kept / f"{i}.npy", mmap_mode="r", allow_pickle=False) for i, name in enumerate(names)}
+    return _load(artefact, kept)
+
+
+def compute(
+    artefact: Artefact,
+    runtime: Choice,
+    evalset: Path,
+    split: SplitName,
+    out: Path,
+    *,
+    threads: int,
+    n_rows: int | None = None,
+    progress: Callable[[float, str], None] = lambda fraction, text: None,
+) -> dict[str, np.ndarray]:
+    """As `outputs`, always anew, written into the folder `out`."""
+    answer = sandbox.run(
+        "engine.children:score",
+        {
+            "artefact": artefact.manifest.model_dump(mode="json"),
+            "folder": str(artefact.folder),
+            "runtime": runtime.model_dump(mode="json"),
+            "evalset": str(evalset),
+            "split": split,
+            "threads": threads,
+            "n_rows": n_rows,
+            "out": str(out),
+        },
+        read=[artefact.folder, evalset / split],
+        write=out,
+        threads=threads,
+        on_message=lambda message: progress(message["progress"], message["message"]),
+        log=sys.stderr,
+    )
+    if not answer["steady"]:
+        raise BadModel(
+            "the same rows give other answers the second time (dropout or batch statistics are active); "
+            "export the model in evaluation mode: model.eval()"
+        )
+    return _load(artefact, out)
 
 
 def require_finite(output: np.ndarray, what: str) -> None:
@@ -78,6 +93,11 @@ def require_finite(output: np.ndarray, what: str) -> None:
             f"{what} gives NaN or infinity for {int(bad.sum()):,} of {len(bad):,} rows (first: row "
             f"{int(bad.argmax()) + 1} of the split); check the model and how its inputs are filled"
         )
+
+
+def _load(artefact: Artefact, folder: Path) -> dict[str, np.ndarray]:
+    names = [spec.name for spec in artefact.manifest.signature.outputs]
+    return {name: np.load(folder / f"{i}.npy", mmap_mode="r", allow_pickle=False) for i, name in enumerate(names)}
 
 
 def _key(artefact: Artefact, runtime: Choice, evalset: Path, split: str, threads: int, n_rows: int | None) -> str:

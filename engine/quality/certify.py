@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from engine.errors import BadData, InvalidRequest, Mismatch, ParityFailed
+from engine.quality.found import Column
 from engine.quality.report import judge
 from engine.records import Band, QualityReport, Signature
 
@@ -33,13 +35,14 @@ def certify(
     band: Band,
     *,
     gate_passed: bool,
+    columns: Callable[[], Mapping[str, Column]] | None = None,
     seed: int = 0,
 ) -> QualityReport:
     """The report on certification rows: pass, fail, not certified, too few rows, or exact.
 
     Every bound is at alpha / n_certificates, so that all certificates of a promise together keep alpha. gate_passed:
-    the candidate has given the original's answers elsewhere, too; identical answers then are exact.
-    Refuses with Mismatch, ParityFailed, BadData or InvalidRequest what cannot be certified; a refusal is no verdict.
+    the candidate has given the original's answers elsewhere, too; identical answers then are exact. columns: see
+    `judge`. Refuses what cannot be certified with Mismatch, ParityFailed, BadData or InvalidRequest: no verdict then.
     """
     if band.metric is None:
         raise InvalidRequest("this study has no metric, so there is nothing to certify; agreement and timing only")
@@ -71,6 +74,7 @@ def certify(
         certifying=True,
         alpha=band.alpha / band.n_certificates,
         gate_passed=gate_passed,
+        columns=columns,
     )
     if report.verdict == "not judged":
         raise BadData(f"nothing can be certified: {report.reason}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -14,14 +15,16 @@ from engine.quality.agreement import agreement
 from engine.quality.answers import CLASS_TASKS, Answers, Compared, compare
 from engine.quality.calibration import calibration
 from engine.quality.classes import class_figures
+from engine.quality.found import Column, find_slices, row_losses
 from engine.quality.harm import holm
 from engine.quality.judged import Judged, known_rows
 from engine.quality.retrieval import same_neighbour
 from engine.quality.ruling import Referee, together
-from engine.quality.slices import class_slices, declared_slices
+from engine.quality.slices import LEAST_RESAMPLED, class_slices, declared_slices, n_min
 from engine.records import (
     METRICS,
     Band,
+    FoundSlice,
     Metric,
     MetricFigure,
     OutputKind,
@@ -47,6 +50,7 @@ def judge(
     certifying: bool = False,
     alpha: float | None = None,
     gate_passed: bool = True,
+    columns: Callable[[], Mapping[str, Column]] | None = None,
 ) -> QualityReport:
     """The candidate's quality beside the original's.
 
@@ -54,6 +58,7 @@ def judge(
     index or value, -1 or NaN where unknown: such rows count for agreement only. rows: n rows; uses "weight", "group"
     and "slice:<name>" where they exist. On selection rows the verdict compares the drop with the limit; certifying
     compares its upper bound at `alpha` (default: the band's). Identical answers are exact where the gate was passed.
+    columns: gives the (n,) columns in which slices nobody declared are looked for, asked only when something is lost.
     Raises BadInput when the original cannot be judged, ParityFailed when the rows of both do not match.
     """
     task: Task = signature.task or "other"
@@ -97,6 +102,7 @@ def judge(
         n_rows=len(judged),
         n_groups=None if judged.units is None else judged.n_units,
         **_figures(whole, signature, metric, seed),
+        found=_found(whole, known, metric, band, alpha, columns, seed),
     )
 
 
@@ -140,3 +146,20 @@ def _figures(whole: Judged, signature: Signature, metric: Metric, seed: int) -> 
         "classes": class_figures(whole, signature.classes) if task in CLASS_TASKS else (),
         "calibration": calibration(whole, seed) if task in CLASS_TASKS else None,
     }
+
+
+def _found(
+    whole: Judged,
+    known: np.ndarray,
+    metric: Metric,
+    band: Band,
+    alpha: float,
+    columns: Callable[[], Mapping[str, Column]] | None,
+    seed: int,
+) -> tuple[FoundSlice, ...]:
+    losses = row_losses(whole, metric) if columns is not None else None
+    least = n_min(band.slice_max_drop, alpha)
+    if columns is None or losses is None or not losses.any() or least is None:
+        return ()
+    found = {name: (codes[known], values) for name, (codes, values) in columns().items()}
+    return find_slices(found, losses, whole.units, least_rows=max(least, LEAST_RESAMPLED), seed=seed)

@@ -46,7 +46,9 @@ class Certificate(Record):
     signature: Signature
     eval_set_id: str = Field(description="Digest of the bound evaluation set.")
     hashes: Hashes
-    seed: int = 0
+    seed: int = Field(0, description="Of every bootstrap.")
+    protocol: int = Field(1, description="Raised whenever the same answers would be judged otherwise.")
+    gate_passed: bool = Field(False, description="The answers on the selection rows were identical, too.")
     environment: dict[str, Any]
     quality: QualityReport
     comparisons: tuple[Comparison, ...] = Field((), description="Measured speed, for the record; not certified.")
