@@ -6,7 +6,7 @@ from pydantic import Field
 
 from engine.records.base import Record
 from engine.records.results import Interval
-from engine.records.words import Metric, QualityVerdict, SplitName
+from engine.records.words import DisagreementKind, Metric, QualityVerdict, SplitName
 
 
 class SliceQuality(Record):
@@ -78,6 +78,23 @@ class FoundSlice(Record):
     mean_loss_elsewhere: float
     harm_p: float = Field(description="p of 'more is lost here than elsewhere', Holm over all found slices.")
     confirmed: bool
+
+
+class Disagreement(Record):
+    """One row to which the two models give different answers."""
+
+    row: int = Field(description="In the evaluation file, counted from 1.")
+    kind: DisagreementKind = Field(
+        description="bad flip: only the original was right; other flip: neither or nobody knows; worse: the error grew."
+    )
+    label: str | None = None
+    baseline: str = Field(description="Most likely class, or the value.")
+    candidate: str
+    baseline_score: float | None = Field(None, description="Probability of that class, or the value.")
+    candidate_score: float | None = None
+    difference: float | None = Field(description="Largest |difference| of one output; None without an answer.")
+    kl_nats: float | None = None
+    slices: dict[str, str] = Field(default_factory=dict)
 
 
 class QualityReport(Record):

@@ -19,5 +19,6 @@ SpeedVerdict = Literal["faster", "slower", "no difference", "cannot tell"]
 QualityVerdict = Literal[
     "within band", "outside", "too few rows", "exact", "pass", "fail", "not certified", "not judged"
 ]
+DisagreementKind = Literal["no answer", "bad flip", "other flip", "good flip", "worse", "better", "differs"]
 
 TERMINAL: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "interrupted"})

@@ -25,9 +25,9 @@ EXCEL_CELL = 32_767  # characters
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
-def to_csv(rows: Sequence[Row]) -> bytes:
-    """UTF-8 with a header line; numbers with all their digits."""
-    columns, table = _table(rows)
+def to_csv(rows: Sequence[Row], columns: Sequence[str] = COLUMNS) -> bytes:
+    """UTF-8 with a header line; numbers with all their digits. columns: the header where there is no row."""
+    columns, table = _table(rows, columns)
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([_disarmed(name) for name in columns])
@@ -103,9 +103,9 @@ def _terminal(row: CompareRow) -> list[str]:
     ]
 
 
-def _table(rows: Sequence[Row]) -> tuple[list[str], list[Mapping[str, Any]]]:
+def _table(rows: Sequence[Row], empty: Sequence[str] = COLUMNS) -> tuple[list[str], list[Mapping[str, Any]]]:
     table = [row.model_dump(mode="json") if isinstance(row, Record) else row for row in rows]
-    return (list(table[0]) if table else list(COLUMNS)), table
+    return (list(table[0]) if table else list(empty)), table
 
 
 def _is_number(value: object) -> bool:
