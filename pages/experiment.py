@@ -4,15 +4,22 @@ import streamlit as st
 
 from engine.records import TERMINAL
 from pages._ui import loaders
+from pages._ui.agreement import agreement_cards
+from pages._ui.batch_curve import batch_section
+from pages._ui.call_times import call_times
 from pages._ui.details import environment_table, lineage, log_section, quality_section, timing_table
+from pages._ui.explanations import why
 from pages._ui.job_panel import live_jobs, retry_button
 from pages._ui.keys import experiment_or_stop
+from pages._ui.operators import operators_section
 from pages._ui.parts import STATUS, badge, head, problem
 from pages._ui.payload import artefact_download
+from pages._ui.resources import resources_card, threads_card
 from pages._ui.standing import run_verdict
 from pages._ui.text import plain, sentence
 from pages._ui.variants import name_of
 from pages._ui.words import REASONS
+from pages._ui.worst_rows import worst_rows
 
 run = experiment_or_stop("Experiment")
 study = loaders.study(run.spec.study_id, loaders.version())
@@ -35,9 +42,18 @@ if run.error:
 if run.status == "succeeded":
     rows = loaders.compare(study.id, study.workload.batch_size, loaders.version())
     run_verdict(study, run, rows, key="ex")
-    st.subheader("Time", anchor=False)
+    st.subheader("Time", anchor=False, help=why("time"))
     timing_table(run)
+    call_times(study, run)
+    batch_section(study, run)
+    operators_section(run)
+    with st.grid(2, min_column_width=360):
+        resources_card(study, run)
+        threads_card(study, run)
     quality_section(study, run)
+    if run.quality and not run.is_baseline:
+        agreement_cards(run.quality)
+    worst_rows(study, run)
 with st.container(horizontal=True, key="ex-actions"):
     if run.status in TERMINAL:
         retry_button(run, "Run again" if run.status == "succeeded" else "Retry", key="ex")

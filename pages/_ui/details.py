@@ -8,9 +8,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from engine.records import Comparison, Experiment, Interval, Manifest, Measurement, QualityReport, SliceQuality, Study
+from engine.records import Comparison, Experiment, Interval, Manifest, Measurement, SliceQuality, Study
 from engine.reports import numbers
 from pages._ui import loaders
+from pages._ui.explanations import why
+from pages._ui.flags import merged
 from pages._ui.parts import md_badge, warn
 from pages._ui.slice_map import change_text
 from pages._ui.steps.model import FORMATS
@@ -43,13 +45,7 @@ def timing_table(run: Experiment) -> None:
         f"model {numbers.latency(first.model_ms)}, scores {numbers.latency(first.post_ms)} · "
         f"{first.n_calls:,} calls in {first.n_pairs} process pairs"
     )
-    warn(
-        [
-            (f"batch {m.workload.batch_size:,}: " if len(run.measurements) > 1 else "") + f
-            for m in run.measurements
-            for f in m.flags
-        ]
-    )
+    warn(merged(run.measurements))
 
 
 def _timing_row(run: Experiment, measured: Measurement) -> dict[str, str]:
@@ -78,11 +74,11 @@ def _or_dash(value: Interval | None) -> str:
 
 
 def quality_section(study: Study, run: Experiment) -> None:
-    """Overall, then slice by slice, then how far the answers are from the original's."""
+    """Overall, then slice by slice."""
     report = run.quality
     if report is None:
         return
-    st.subheader("Quality", anchor=False)
+    st.subheader("Quality", anchor=False, help=why("quality"))
     unit = drop_unit(study.promise.band)
     with st.container(border=True, key="ex-quality"):
         if report.candidate is not None:
@@ -94,7 +90,6 @@ def quality_section(study: Study, run: Experiment) -> None:
         slices = [_slice_row(cell, unit) for cell in report.slices]
         if slices:
             st.table(pd.DataFrame(slices), border="horizontal", hide_index=True, alt="Quality by slice")
-        st.caption(_agreement(report))
 
 
 def _slice_row(cell: SliceQuality, unit: str) -> dict[str, str]:
@@ -105,18 +100,6 @@ def _slice_row(cell: SliceQuality, unit: str) -> dict[str, str]:
         "Could be as bad as": change_text(cell.bound, 100),
         "Verdict": md_badge(QUALITY[cell.verdict]) + (f"  \n:gray[{plain(cell.reason, 120)}]" if cell.reason else ""),
     }
-
-
-def _agreement(report: QualityReport) -> str:
-    agreement = report.agreement
-    if agreement.identical:
-        return "The answers are bit for bit those of the original."
-    parts = [f"largest difference of one output {agreement.max_abs_diff:.3g}"]
-    if agreement.flip_fraction is not None:
-        parts.insert(0, f"{agreement.flip_fraction:.2%} of the rows change their most likely class")
-    if agreement.mean_kl_nats is not None:
-        parts.append(f"mean divergence {agreement.mean_kl_nats:.2g} nats")
-    return "Against the original's answers: " + ", ".join(parts) + "."
 
 
 def lineage(study: Study, run: Experiment) -> None:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
-from pages._ui.text import plain, sentence
+from pages._ui.text import sentence
 
 # The only CSS of the product, on keys only: an outcome bar on the verdict strip, a dashed edge on what does not fit,
 # and readable text on a selected pill (Streamlit paints it in the primary colour, unreadable on its tint in the dark).
@@ -89,10 +89,10 @@ def head(title: str, sub: str | None = None, *, context: str | None = None) -> N
             st.markdown(sub)
 
 
-def card_title(text: str, right: Callable[[], None] | None = None) -> None:
-    """Heading row of a card, with a slot on the right."""
+def card_title(text: str, right: Callable[[], None] | None = None, *, help: str | None = None) -> None:
+    """Heading row of a card, with a slot on the right; `help` says what is shown and how it is computed."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.subheader(text, anchor=False, width="content")
+        st.subheader(text, anchor=False, width="content", help=help)
         if right:
             right()
 
@@ -149,10 +149,10 @@ def nothing_found(what: str, clear: Callable[[], None], *, key: str) -> None:
 
 
 def warn(flags: Iterable[str]) -> None:
-    """What may have disturbed the figures above, in one quiet paragraph."""
-    lines = [plain(flag, 200) for flag in dict.fromkeys(flags)]
+    """What may have disturbed the figures above, a quiet line each."""
+    lines = [f":orange[:material/warning:] {sentence(flag, 240)}" for flag in dict.fromkeys(flags)]
     if lines:
-        st.caption(":orange[:material/warning:] Read with care: " + "; ".join(lines) + ".")
+        st.caption("  \n".join(lines))
 
 
 def refusal(error: object, todo: str | None = None, *, lead: str = "") -> None:

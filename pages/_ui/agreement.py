@@ -1,0 +1,149 @@
+"""How the answers differ from the original's, and the figures of quality that carry no verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from engine.records import METRICS, Agreement, Calibration, ClassFigure, FoundSlice, MetricFigure, QualityReport
+from engine.reports import numbers
+from pages._ui.explanations import why
+from pages._ui.parts import card_title, tone
+from pages._ui.text import plain
+
+BEFORE, AFTER = "Original", "This run"
+
+
+def agreement_cards(report: QualityReport) -> None:
+    """Agreement beside the other metrics and the calibration, then classes and found slices where they exist."""
+    with st.grid(2, min_column_width=360):
+        _agreement_card(report.agreement)
+        if report.figures or report.calibration:
+            _figures_card(report)
+    if report.classes:
+        with st.expander(f"{len(report.classes):,} classes one by one", icon=":material/category:", key="ex-classes"):
+            st.table(classes(report.classes), border="horizontal", hide_index=True, alt="Recall and precision by class")
+            st.caption("Of the original → of this run. Recall: of the rows of the class, how many are found.")
+    if report.found:
+        found_card(report.found)
+
+
+def _agreement_card(found: Agreement) -> None:
+    with st.container(border=True, height="stretch", key="ex-agreement", gap="small"):
+        card_title("Agreement with the original", help=why("agreement"))
+        if found.identical:
+            st.markdown("**The answers are bit for bit those of the original.**")
+            return
+        st.table(agreement(found), border="horizontal")
+
+
+def agreement(found: Agreement) -> dict[str, str]:
+    """What is known, under names that need no textbook."""
+    both = f"Same top {found.top_k}" if found.top_k else "Same top classes"
+    rows = {
+        "Most likely class changed": numbers.percent(found.flip_fraction, 2),
+        "Right before, wrong now": _coloured(found.bad_flip_fraction, "worse"),
+        "Wrong before, right now": _coloured(found.good_flip_fraction, "better"),
+        both: numbers.percent(found.top_k_overlap, 2),
+        "Largest difference of an output": _small(found.max_abs_diff),
+        "99% of rows differ by at most": _small(found.p99_abs_diff),
+        "KL divergence, mean": _nats(found.mean_kl_nats),
+        "KL divergence, largest": _nats(found.max_kl_nats),
+        "Jensen–Shannon, mean": _nats(found.mean_js_nats),
+    }
+    return {name: value for name, value in rows.items() if value != numbers.MISSING}
+
+
+def _figures_card(report: QualityReport) -> None:
+    with st.container(border=True, height="stretch", key="ex-figures", gap="small"):
+        card_title("Other figures, without a verdict", help=why("calibration") if report.calibration else None)
+        st.table(figures(report.figures, report.calibration), border="horizontal", hide_index=True, alt="Other metrics")
+        if report.calibration:
+            st.caption(f":gray[{calibration_sentence(report.calibration)}]")
+
+
+def figures(others: Sequence[MetricFigure], calibration: Calibration | None) -> pd.DataFrame:
+    """Other metrics and both calibration errors, the original beside this run."""
+    rows = []
+    for one in others:
+        title = METRICS[one.metric].title
+        values = [numbers.quality(value, one.metric) for value in (one.baseline, one.candidate)]
+        rows.append((title[0].upper() + title[1:], *values))
+    if calibration is not None:
+        for name, pair in (("equal width", calibration.equal_width), ("equal rows", calibration.equal_mass)):
+            texts = [numbers.percent(value, 2) for value in pair]
+            rows.append((f"Calibration error, {calibration.n_bins} bins of {name}", *texts))
+    return pd.DataFrame(rows, columns=["", BEFORE, AFTER])
+
+
+def calibration_sentence(found: Calibration) -> str:
+    """Whether the calibration error changed by more than the noise."""
+    change = found.change
+    if change.low is None or change.high is None:
+        return f"The calibration error changes by {numbers.points(change.value)}."
+    span = numbers.between(numbers.signed(change.low * 100, 2), numbers.signed(change.high * 100, 2))
+    if change.low <= 0 <= change.high:
+        return f"The calibration error does not change beyond the noise ({span} points)."
+    word = "rises" if change.value > 0 else "falls"
+    return f"The calibration error {word} by {abs(change.value) * 100:.2f} points ({span})."
+
+
+def classes(found: Sequence[ClassFigure]) -> pd.DataFrame:
+    """Recall, precision and F1 of every class, both models in one cell."""
+    return pd.DataFrame(
+        {
+            "Class": [plain(one.name, 60) for one in found],
+            "Rows": [f"{one.n_rows:,}" for one in found],
+            "Recall": [_pair(one.recall) for one in found],
+            "Precision": [_pair(one.precision) for one in found],
+            "F1": [_pair(one.f1) for one in found],
+        }
+    )
+
+
+def found_card(found: Sequence[FoundSlice]) -> None:
+    """Slices nobody declared; exploratory, so nothing here is red."""
+    with st.container(border=True, key="ex-found", gap="small"):
+        card_title("Slices nobody declared")
+        st.table(
+            pd.DataFrame(
+                {
+                    "Where": [
+                        plain(" and ".join(f"{key} = {value}" for key, value in one.conditions.items()), 120)
+                        for one in found
+                    ],
+                    "Rows": [f"{one.n_rows:,}" for one in found],
+                    "Extra loss per row": [numbers.significant(one.mean_loss) for one in found],
+                    "Elsewhere": [numbers.significant(one.mean_loss_elsewhere) for one in found],
+                    "Confirmed": ["yes" if one.confirmed else ":gray[no: may be noise]" for one in found],
+                }
+            ),
+            border="horizontal",
+            hide_index=True,
+            alt="Found slices",
+        )
+        st.caption("Found on one half of the rows and looked at again on the other. They change no verdict.")
+
+
+def _pair(values: tuple[float | None, float | None]) -> str:
+    before, after = (numbers.percent(value, 1) for value in values)
+    return before if before == after else f"{before} → {after}"
+
+
+def _coloured(share: float | None, kind: str) -> str:
+    if share is None:
+        return numbers.MISSING
+    text = numbers.percent(share, 2)
+    return tone(text, kind) if share else text  # type: ignore[arg-type]
+
+
+def _small(value: float | None) -> str:
+    if value is None:
+        return numbers.MISSING
+    return "0" if value == 0 else numbers.significant(value, 2) if value >= 1e-3 else f"{value:.1e}"
+
+
+def _nats(value: float | None) -> str:
+    return numbers.MISSING if value is None else f"{_small(value)}{numbers.SPACE}nats"

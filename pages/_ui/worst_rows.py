@@ -1,0 +1,124 @@
+"""The rows on which a variant and the original differ most: filter, read, take away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from engine.disagreement import disagreements
+from engine.errors import WhetstoneError
+from engine.records import Disagreement, EvalSetInfo, Experiment, Study
+from engine.reports import export_table, numbers
+from engine.reports.disagreements import COLUMNS, disagreement_rows
+from engine.settings import settings
+from engine.workspace import Workspace
+from pages._ui import loaders
+from pages._ui.explanations import why
+from pages._ui.parts import refusal, tone
+from pages._ui.text import file_stem, plain
+from pages._ui.variants import name_of
+
+N_SHOWN, N_EXPORTED = 25, 5000
+KINDS = {
+    "no answer": ("No answer", "worse"),
+    "bad flip": ("Right before, wrong now", "worse"),
+    "worse": ("Larger error", "worse"),
+    "other flip": ("Other class", "same"),
+    "differs": ("Differs", "same"),
+    "good flip": ("Wrong before, right now", "better"),
+    "better": ("Smaller error", "better"),
+}
+
+
+def worst_rows(study: Study, run: Experiment) -> None:
+    """An expander; the answers are compared when it is opened."""
+    if run.quality is None or run.quality.agreement.identical or run.is_baseline:
+        return
+    box = st.expander("Rows that differ most", icon=":material/difference:", key="ex-worst", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        within = _filter(loaders.eval_set(study.eval_set_id, loaders.version()))
+        try:
+            with st.spinner("Comparing the answers row by row"):
+                found = worst(run.id, within)
+        except WhetstoneError as error:
+            refusal(error)
+            return
+        if not found:
+            st.markdown(":gray[No row differs here.]")
+            return
+        st.table(table(found[:N_SHOWN]), border="horizontal", hide_index=True, alt="Rows that differ most")
+        more = (
+            f"; {len(found):,}{' or more' if len(found) == N_EXPORTED else ''} differ" if len(found) > N_SHOWN else ""
+        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(
+                f"{min(N_SHOWN, len(found))} worst of the selection rows, harm first{more}. Row numbers count from 1.",
+                width="stretch",
+            )
+            st.download_button(
+                "CSV",
+                data=lambda: export_table.to_csv(disagreement_rows(found), COLUMNS),
+                file_name=f"{file_stem(name_of(run))}-rows.csv",
+                mime="text/csv",
+                icon=":material/download:",
+                key="ex-worst-csv",
+                on_click="ignore",
+            )
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def worst(experiment_id: str, within: tuple[tuple[str, str], ...]) -> list[Disagreement]:
+    """At most N_EXPORTED rows; answers of a finished run never change."""
+    ledger = loaders.ledger()
+    run = ledger.experiment(experiment_id)
+    study = ledger.study(run.spec.study_id)
+    return disagreements(run, study, Workspace(settings().home), within=within, limit=N_EXPORTED)
+
+
+def table(found: Sequence[Disagreement]) -> pd.DataFrame:
+    """What each model says, by how much it differs, and which slices the row is in."""
+    columns: dict[str, list[str]] = {"Row": [f"{one.row:,}" for one in found]}
+    columns["What happened"] = [tone(*KINDS[one.kind]) for one in found]  # type: ignore[arg-type]
+    if any(one.label is not None for one in found):
+        columns["Label"] = [_text(one.label) for one in found]
+    columns["Original"] = [_answer(one.baseline, one.baseline_score) for one in found]
+    columns["This run"] = [_answer(one.candidate, one.candidate_score) for one in found]
+    columns["Difference"] = [_number(one.difference) for one in found]
+    if any(one.kl_nats is not None for one in found):
+        columns["KL, nats"] = [_number(one.kl_nats) for one in found]
+    for name in found[0].slices:
+        columns[plain(name, 40)] = [_text(one.slices.get(name)) for one in found]
+    return pd.DataFrame(columns)
+
+
+def _filter(info: EvalSetInfo) -> tuple[tuple[str, str], ...]:
+    """One slice value, or all rows."""
+    options = [None, *((cell.column, cell.value) for cell in info.slices)]
+    if len(options) == 1:
+        return ()
+    chosen = st.selectbox(
+        "Rows",
+        options,
+        format_func=lambda one: "All rows" if one is None else f"{one[0]}: {one[1]}"[:80],
+        key="ex-worst-slice",
+        width=280,
+        help=why("disagreements"),
+    )
+    return () if chosen is None else (chosen,)
+
+
+def _answer(answer: str, score: float | None) -> str:
+    text = _text(answer)
+    return text if score is None or answer == f"{score:.6g}" else f"{text}  \n:gray[{numbers.percent(score, 1)}]"
+
+
+def _text(value: str | None) -> str:
+    return numbers.MISSING if value is None else plain(value, 60)
+
+
+def _number(value: float | None) -> str:
+    return numbers.MISSING if value is None else numbers.significant(value, 3) if value >= 1e-3 else f"{value:.1e}"
