@@ -17,7 +17,7 @@ from ulid import ULID
 from engine import sandbox, scoring
 from engine.data.stored import load_rows, load_split
 from engine.environment import describe
-from engine.errors import Conflict, InvalidRequest
+from engine.errors import BadData, Conflict, InvalidRequest
 from engine.experiment import uploaded
 from engine.leakage import Marks, check_leakage
 from engine.plugin import Artefact, reference_runtime
@@ -127,8 +127,10 @@ def judge_question(
     question: Question, score: Score, progress: Progress
 ) -> tuple[QualityReport, Hashes, tuple[str, ...]]:
     """The report, the hashes of all that was judged, and notes."""
-    marks, notes = check_leakage(question.evalset)
     split = load_split(question.evalset, "certification")
+    if not split.n_rows:
+        raise BadData("there are no certification rows; bring more rows, or mark some in the split column")
+    marks, notes = check_leakage(question.evalset)
     rows = load_rows(question.evalset, "certification")
     progress(0.05, f"{split.n_rows:,} certification rows, none of them among those that levers saw")
     outputs = []

@@ -20,6 +20,7 @@ from engine.quality.report import judge
 from engine.recipe import build
 from engine.records import Choice, ExperimentSpec, OperatorProfile, QualityReport, Study
 from engine.resources import compressed_bytes
+from engine.slice_columns import slice_columns
 from engine.timing import Launcher
 from engine.workspace import Workspace
 
@@ -124,7 +125,16 @@ def _judge(
         before = candidate
     split = load_split(evalset, "selection")
     rows = load_rows(evalset, "selection")
-    return judge("selection", baseline[kept], before[kept], split.labels, rows, study.signature, study.promise.band)
+    return judge(
+        "selection",
+        baseline[kept],
+        before[kept],
+        split.labels,
+        rows,
+        study.signature,
+        study.promise.band,
+        columns=lambda: slice_columns(evalset, "selection", study.signature),
+    )
 
 
 def _time(

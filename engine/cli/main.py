@@ -16,6 +16,8 @@ COMMANDS = {  # command -> what the overview says; the module has the same name
     "levers": "What can be done to a model.",
     "run": "Try a chain of levers, or another runtime.",
     "compare": "The table of a study, baseline first.",
+    "certify": "Judge a variant on rows that no choice has seen.",
+    "disagreements": "The rows on which a variant differs most.",
     "sweep": "Latency and items/s by batch size, and the line through them.",
     "profile": "Time per operator, before beside after.",
     "experiments": "What was run.",

@@ -88,7 +88,7 @@ def _terminal(row: CompareRow) -> list[str]:
     speed = numbers.times(row.speedup)
     if row.speedup_low is not None and row.speedup_high is not None:
         speed += f" ({numbers.between(f'{row.speedup_low:.2f}', f'{row.speedup_high:.2f}')}), {row.speed_verdict}"
-    change = numbers.quality_change(row.metric_drop, row.metric, relative=row.metric == "rmse")
+    change = numbers.quality_change(row.metric_drop, row.metric, relative=False)
     return [
         row.experiment,
         row.recipe,

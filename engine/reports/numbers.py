@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
-from engine.records import Metric
+from engine.records import METRICS, Metric
 
 SPACE, MINUS, FIGURE_SPACE = "\u202f", "\u2212", "\u2007"
 UP, DOWN = "▲", "▼"
@@ -72,10 +72,10 @@ def percent(fraction: float | None, decimals: int = 0) -> str:
 
 
 def quality(value: float | None, metric: Metric | None) -> str:
-    """91.34% where the metric lies in 0..1; four figures for an error in the label's own unit."""
+    """91.34% where the metric has a fixed scale; four figures for a loss in a unit of its own."""
     if value is None or metric is None:
         return MISSING
-    return significant(value, 4) if metric == "rmse" else percent(value, 2)
+    return percent(value, 2) if METRICS[metric].fixed_scale else significant(value, 4)
 
 
 def points(difference: float | None, decimals: int = 2) -> str:
@@ -84,11 +84,23 @@ def points(difference: float | None, decimals: int = 2) -> str:
 
 
 def quality_change(drop: float | None, metric: Metric | None, *, relative: bool) -> str:
-    """How the metric moved, from its drop (positive is worse): −0.18 points, or +1.2% for an error."""
+    """How the metric moved, from its drop (positive is worse): −0.18 points, or +1.20% for a loss.
+
+    A loss without a fixed scale moves in per cent of the original's, whatever `relative` says.
+    """
     if drop is None:
         return MISSING
-    moved = drop if metric == "rmse" else -drop
-    return f"{signed(moved * 100, 2)}%" if relative else points(moved)
+    facts = METRICS[metric] if metric is not None else None
+    moved = drop if facts and not facts.larger_is_better else -drop
+    return f"{signed(moved * 100, 2)}%" if relative or (facts and not facts.fixed_scale) else points(moved)
+
+
+def loss_amount(drop: float | None, *, relative: bool) -> str:
+    """A drop or its bound as it is, positive is worse: 0.41 points, or 1.20%; a gain has a minus."""
+    if drop is None:
+        return MISSING
+    text = signed(drop * 100, 2).lstrip("+")
+    return f"{text}%" if relative else f"{text}{SPACE}points"
 
 
 def times(ratio: float | None) -> str:

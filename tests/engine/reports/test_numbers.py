@@ -117,3 +117,17 @@ def test_intervals_and_percent():
     assert numbers.between("−0.34", "−0.03") == "−0.34 to −0.03"
     assert numbers.percent(0.67) == "67%"
     assert numbers.percent(-0.0123, 1) == "−1.2%"
+
+
+@pytest.mark.parametrize("metric", ["rmse", "mae", "pinball", "log_loss", "brier"])
+def test_a_loss_has_its_own_unit_and_moves_in_per_cent(metric):
+    assert numbers.quality(0.279777, metric) == "0.2798"
+    assert numbers.quality_change(0.012, metric, relative=False) == "+1.20%"
+
+
+def test_a_drop_and_its_bound():
+    assert numbers.loss_amount(0.0041, relative=False) == f"0.41{S}points"
+    assert numbers.loss_amount(-0.0041, relative=False) == f"−0.41{S}points"
+    assert numbers.loss_amount(0.012, relative=True) == "1.20%"
+    assert numbers.loss_amount(0.0, relative=True) == "0.00%"
+    assert numbers.loss_amount(None, relative=True) == "–"
