@@ -2,8 +2,10 @@
 
 import streamlit as st
 
+from engine.records import Experiment
 from engine.reports import export_table
 from pages._ui import loaders
+from pages._ui.certifying import certify_action
 from pages._ui.compare_table import SORTS, comparison, ordered
 from pages._ui.keys import study_or_stop
 from pages._ui.parts import empty, head
@@ -24,6 +26,7 @@ seen = loaders.version()
 runs = loaders.experiments(study.id, seen)
 info = loaders.eval_set(study.eval_set_id, seen)
 names = {run.id: name_of(run) for run in runs}
+issued = loaders.certificates(study.id, seen)
 n_variants = sum(bool(run.comparisons) for run in runs)
 
 
@@ -32,12 +35,19 @@ def to_study() -> None:
     st.page_link("study.py", label="Try a lever", icon=":material/stairs:", query_params={"study": study.id})
 
 
+def actions(best: Experiment | None) -> None:
+    """Certify what the strip names, or go on trying."""
+    if best is not None:
+        certify_action(study, best, key="cm", primary=True)
+    to_study()
+
+
 head(
     "Compare",
     context=f"{plain(study.name, 80)} · {info.n_rows:,} evaluation rows · "
     f"{n_variants} variant{'' if n_variants == 1 else 's'}",
 )
-study_verdict(study, runs, key="cm", actions=to_study)
+study_verdict(study, runs, issued, key="cm", actions=actions)
 
 batches = sorted({m.workload.batch_size for run in runs for m in run.measurements} | {study.workload.batch_size})
 with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -56,7 +66,12 @@ if n_variants:
     scatter_card(study, runs, rows, names, batch)
 st.subheader("Variants", anchor=False)
 if rows:
-    st.table(comparison(study, rows, names), border="horizontal", hide_index=True, alt="Variants against the original")
+    st.table(
+        comparison(study, rows, names, issued),
+        border="horizontal",
+        hide_index=True,
+        alt="Variants against the original",
+    )
     st.caption(
         "▲ and ▼ show which way the number moved. Colour shows whether that is good, and only where the change is "
         "larger than the noise. Speed-ups are of the same process pairs, with their 95 % interval."

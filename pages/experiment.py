@@ -7,6 +7,7 @@ from pages._ui import loaders
 from pages._ui.agreement import agreement_cards
 from pages._ui.batch_curve import batch_section
 from pages._ui.call_times import call_times
+from pages._ui.certifying import certificate_of, certify_action
 from pages._ui.details import environment_table, lineage, log_section, quality_section, timing_table
 from pages._ui.explanations import why
 from pages._ui.job_panel import live_jobs, retry_button
@@ -41,7 +42,13 @@ if run.error:
     problem(f"**{REASONS[run.error.reason]}.** {sentence(run.error.message)}", "read the log below, then run it again.")
 if run.status == "succeeded":
     rows = loaders.compare(study.id, study.workload.batch_size, loaders.version())
-    run_verdict(study, run, rows, key="ex")
+    issued = loaders.certificates(study.id, loaders.version())
+
+    def certify() -> None:
+        """The button beside the verdict."""
+        certify_action(study, run, key="ex")
+
+    run_verdict(study, run, rows, certificate_of(issued, run), key="ex", actions=certify)
     st.subheader("Time", anchor=False, help=why("time"))
     timing_table(run)
     call_times(study, run)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from engine.records import Experiment
 from pages._ui import loaders
 from pages._ui.baseline import baseline_tiles, promise_card
 from pages._ui.job_panel import ended_jobs, live_jobs
@@ -17,6 +18,7 @@ seen = loaders.version()
 manifest, model_name = loaders.model(study.model_id, seen)
 info = loaders.eval_set(study.eval_set_id, seen)
 runs = loaders.experiments(study.id, seen)
+issued = loaders.certificates(study.id, seen)
 baseline = next((run for run in reversed(runs) if run.is_baseline and run.status == "succeeded"), None)
 
 machine = loaders.machine()
@@ -27,22 +29,22 @@ head(
 )
 
 
-def to_compare() -> None:
+def to_compare(best: Experiment | None) -> None:
     """The way to the table."""
     query = {"study": study.id}
     st.page_link("compare.py", label="Compare", icon=":material/compare_arrows:", query_params=query)
 
 
-study_verdict(study, runs, key="st", actions=to_compare)
+study_verdict(study, runs, issued, key="st", actions=to_compare)
 if baseline:
     st.subheader("Baseline", anchor=False)
     baseline_tiles(study, baseline)
 grid = st.grid(2, min_column_width=360)
 with grid:
-    promise_card(study, loaders.frozen_at(study.id, seen))
+    promise_card(study, loaders.frozen_at(study.id, seen), issued, info)
     with st.container(border=True, key="st-queue", height="stretch"):
         card_title("Queue")
         live_jobs(study.id, key="st")
         ended_jobs(runs, key="st")
 st.subheader("Try something", anchor=False)
-recipe_builder(study, manifest)
+recipe_builder(study, manifest, runs)

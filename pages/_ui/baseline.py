@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import streamlit as st
 
-from engine.records import Experiment, Interval, Measurement, Study
+from engine.data.capability import least_rows
+from engine.quality.power import rows_for_band
+from engine.records import METRICS as METRIC_FACTS
+from engine.records import Band, Certificate, EvalSetInfo, Experiment, Interval, Measurement, Study
 from engine.reports import numbers
 from engine.reports.money import cost_per_1k
-from pages._ui.parts import badge, card_title, tile, warn
+from pages._ui.certifying import certificate_link
+from pages._ui.parts import badge, card_title, md_badge, tile, warn
 from pages._ui.text import plain
-from pages._ui.words import METRICS, cost_unit, drop_unit, goal_sentence, metric_name
+from pages._ui.variants import recipe_name
+from pages._ui.words import CERTIFIED, METRICS, cost_unit, drop_unit, goal_sentence, metric_name
 
 MEANING = {
     "quality": "Of the original, on the selection rows. Variants are compared with it row by row.",
@@ -66,8 +72,8 @@ def primary(run: Experiment, study: Study) -> Measurement | None:
     return next((m for m in run.measurements if m.workload == study.workload), next(iter(run.measurements), None))
 
 
-def promise_card(study: Study, frozen: datetime | None) -> None:
-    """Goal, band and confidence, and whether they may still change."""
+def promise_card(study: Study, frozen: datetime | None, issued: Sequence[Certificate], info: EvalSetInfo) -> None:
+    """Goal, band and confidence, whether they may still change, and what was certified by them."""
     band = study.promise.band
 
     def lock() -> None:
@@ -88,10 +94,41 @@ def promise_card(study: Study, frozen: datetime | None) -> None:
         rows["Asked"] = f"{study.workload.batch_size} per call, {study.workload.threads} thread" + (
             "s" if study.workload.threads > 1 else ""
         )
+        if band.metric is not None:
+            rows["Certificates"] = f"**{len(issued)} of {band.n_certificates}** used"
         st.table(rows, border="horizontal")
+        for one in issued:
+            _certificate_line(one)
+        if band.metric is not None:
+            st.caption(f":material/info: {plain(can_certify(band, info), 400)}")
         st.caption(
             f"Set by {plain(study.created_by, 40)} before any variant was scored. To change it, make a new study."
         )
+
+
+def can_certify(band: Band, info: EvalSetInfo) -> str:
+    """What the certification rows can and cannot show, at the share of doubt that one certificate may use."""
+    n_rows = info.splits.get("certification", 0)
+    if not n_rows:
+        return "No rows are set aside for certification."
+    text = f"{n_rows:,} rows are set aside for certification; nothing reads them before you certify."
+    if band.relative or not METRIC_FACTS[band.metric or "accuracy"].fixed_scale or band.max_drop <= 0:
+        return text
+    alpha = band.alpha / band.n_certificates
+    least = least_rows(band.max_drop, alpha)
+    if n_rows < least:
+        return f"{text} Too few for this band: {least:,} are the least."
+    needed = rows_for_band(band.max_drop, alpha=alpha)
+    return (
+        f"{text} {needed[0].upper()}{needed[1:]}. A slice needs {least_rows(band.slice_max_drop, alpha):,} of its own."
+    )
+
+
+def _certificate_line(one: Certificate) -> None:
+    _, word, label = CERTIFIED[one.quality.verdict]
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(f"{md_badge(word, label)} {plain(recipe_name(one.recipe), 60)}")
+        certificate_link(one)
 
 
 def _tail(value: Interval | None) -> str:

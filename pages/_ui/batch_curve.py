@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -27,8 +28,7 @@ def batch_section(study: Study, run: Experiment) -> None:
         return
     st.subheader("Batch size", anchor=False, help=why("batch curve"))
     with st.container(border=True, key="ex-batch", gap="small"):
-        for text in reading(found["variant"]):
-            st.markdown(text)
+        st.markdown("  \n".join(reading(found["variant"])))
         with st.grid(2, min_column_width=360):
             _chart("Time of one call", "ms", "call", {arm: _times(one) for arm, one in found.items()}, found)
             _chart("Items per second", "items/s", "rate", {arm: _rates(one) for arm, one in found.items()})
@@ -119,11 +119,16 @@ def _chart(title: str, unit: str, slug: str, arms: dict[str, Points], lines: dic
         figure.add_trace(_trace(arm, points, joined=lines is None or not _holds(lines[arm])))
         if lines is not None and _holds(lines[arm]):
             figure.add_trace(_line(arm, lines[arm]))
-        x, y = points[-1][0], points[-1][1].value
+        x, y = float(points[-1][0]), points[-1][1].value
+        x = float(np.log10(x)) if lines is None else x
         note(figure, x, y, ARM_NAMES[arm] if len(arms) > 1 else "", xanchor="right", yshift=6, xshift=-6)
     frame(figure, 300, x="Items per call", y=unit, top=34)
     sizes = [size for size, _ in arms["variant"]]
-    figure.update_xaxes(tickvals=_spread_ticks(sizes), tickangle=0, rangemode="tozero")
+    if lines is None:  # no line to keep straight: doubling is one step
+        ends = (np.log10(sizes[0]) - 0.08, np.log10(sizes[-1]) + 0.08)
+        figure.update_xaxes(type="log", range=ends, tickvals=sizes, ticktext=[f"{size:,}" for size in sizes])
+    else:
+        figure.update_xaxes(range=(-0.03 * sizes[-1], 1.06 * sizes[-1]), tickvals=_spread_ticks(sizes), tickangle=0)
     figure.update_yaxes(rangemode="tozero", nticks=6)
     with st.container(gap="xsmall"):
         card_title(title)

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from engine.records import Study
+from engine.records import Certificate, Study
 from engine.reports import numbers
 from engine.reports.promise import standing
 from engine.reports.rows import CompareRow
 from pages._ui.parts import STATUS, Tone, md_badge, tone
 from pages._ui.text import plain
-from pages._ui.words import cost_unit, metric_name
+from pages._ui.words import CERTIFIED, cost_unit, metric_name, with_times_sign
 
 Key = Callable[[CompareRow], float]
 LAST = float("inf")
@@ -33,13 +33,16 @@ def ordered(rows: Sequence[CompareRow], sort: str) -> list[CompareRow]:
     return first + sorted((row for row in rows if not row.is_baseline), key=SORTS[sort])
 
 
-def comparison(study: Study, rows: Sequence[CompareRow], names: Mapping[str, str]) -> pd.DataFrame:
+def comparison(
+    study: Study, rows: Sequence[CompareRow], names: Mapping[str, str], issued: Sequence[Certificate] = ()
+) -> pd.DataFrame:
     """The table to draw with st.table. names: experiment id -> what a person calls it (not yet escaped)."""
     base = rows[0] if rows and rows[0].is_baseline else None
+    certificates = {one.experiment_id: one for one in issued}
     called = {row.experiment: _name(names[row.experiment]) for row in rows}
     columns: dict[str, list[str]] = {
         "Variant": [f"**{called[row.experiment]}**" if row is base else called[row.experiment] for row in rows],
-        "Result": [_result(study, row) for row in rows],
+        "Result": [_result(study, row, certificates.get(row.experiment)) for row in rows],
         "p50": _with_change(numbers.column([row.p50_ms for row in rows], "ms"), [_speed(row) for row in rows]),
         "Speed\u2011up": [_interval(row) for row in rows],
     }
@@ -59,9 +62,7 @@ def comparison(study: Study, rows: Sequence[CompareRow], names: Mapping[str, str
     if any(row.cost_per_1k is not None for row in rows):
         label, factor = cost_unit(next(row.cost_per_1k for row in rows if row.cost_per_1k is not None))
         costs = [_money(row.cost_per_1k, factor, study.currency) for row in rows]
-        columns[label] = _with_change(
-            costs, [_ratio(row.cost_per_1k, base.cost_per_1k if base else None) for row in rows]
-        )
+        columns[label] = _with_change(costs, [_cost(row, base) for row in rows])
     return pd.DataFrame(columns)
 
 
@@ -81,8 +82,11 @@ def _name(name: str) -> str:
     return text.replace(f"→{NB}", "→ ").replace(f"{NB}\\(", " \\(")
 
 
-def _result(study: Study, row: CompareRow) -> str:
-    reason = plain(row.reason, 120) if row.reason else ""
+def _result(study: Study, row: CompareRow, certificate: Certificate | None) -> str:
+    if certificate is not None:
+        _, word, label = CERTIFIED[certificate.quality.verdict]
+        return f"{md_badge(outcome(study, row))} {md_badge(word, label)}"
+    reason = plain(with_times_sign(row.reason), 120) if row.reason else ""
     return md_badge(outcome(study, row)) + (f"  \n:gray[{reason}]" if reason else "")
 
 
@@ -119,7 +123,7 @@ def _quality(row: CompareRow) -> tuple[str, Tone] | None:
         return None
     if row.quality_verdict == "exact":
         return "same answers", "same"
-    change = numbers.quality_change(row.metric_drop, row.metric, relative=row.metric == "rmse")
+    change = numbers.quality_change(row.metric_drop, row.metric, relative=False)
     outside = row.quality_verdict in ("outside", "fail")
     return change, "worse" if outside else "same"
 
@@ -127,12 +131,21 @@ def _quality(row: CompareRow) -> tuple[str, Tone] | None:
 def _worst(row: CompareRow) -> str:
     if row.is_baseline or row.worst_slice is None:
         return numbers.MISSING
-    change = numbers.quality_change(row.worst_slice_drop, row.metric, relative=row.metric == "rmse")
+    change = numbers.quality_change(row.worst_slice_drop, row.metric, relative=False)
     return f"{plain(row.worst_slice, 60)}  \n:gray[{change}]"
 
 
 def _money(cost: float | None, factor: int, currency: str) -> str:
     return numbers.MISSING if cost is None else numbers.money(cost * factor, currency)
+
+
+def _cost(row: CompareRow, base: CompareRow | None) -> tuple[str, Tone] | None:
+    """Cost follows time: where time cannot be told apart, cost cannot either."""
+    if row.is_baseline or row.cost_per_1k is None or base is None or not base.cost_per_1k:
+        return None
+    certain = row.speed_verdict in ("faster", "slower")
+    text, kind = numbers.change(row.cost_per_1k, base.cost_per_1k, certain=certain)
+    return text.replace(" ", NB), kind
 
 
 def _ratio(new: float | None, old: float | None) -> tuple[str, Tone] | None:

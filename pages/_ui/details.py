@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -31,7 +32,7 @@ QUALITY = {
     "not certified": "Not certified",
     "not judged": "Not judged",
 }
-N_LOG_LINES = 400
+N_LOG_LINES, N_FEW = 400, 12
 
 
 def timing_table(run: Experiment) -> None:
@@ -87,9 +88,21 @@ def quality_section(study: Study, run: Experiment) -> None:
                 f"{md_badge(QUALITY[report.verdict])} on {report.n_rows:,} selection rows"
                 + (f"; {plain(report.reason, 200)}" if report.reason else "")
             )
-        slices = [_slice_row(cell, unit) for cell in report.slices]
+        slices = [_slice_row(cell, unit) for cell in report.slices if cell.verdict != "too few rows"]
         if slices:
             st.table(pd.DataFrame(slices), border="horizontal", hide_index=True, alt="Quality by slice")
+        if few := [cell for cell in report.slices if cell.verdict == "too few rows"]:
+            st.markdown(_too_few(few))
+
+
+def _too_few(cells: Sequence[SliceQuality]) -> str:
+    """Slices without a verdict in one line: the most rows first."""
+    ordered = sorted(cells, key=lambda cell: -cell.n_rows)
+    named = ", ".join(f"{plain(f'{cell.column}: {cell.value}', 60)} ({cell.n_rows:,})" for cell in ordered[:N_FEW])
+    more = f" and {len(ordered) - N_FEW} more" if len(ordered) > N_FEW else ""
+    reasons = {cell.reason.rpartition(" of ")[2] for cell in cells if cell.reason and " of " in cell.reason}
+    needed = f" ({plain(reasons.pop())})" if len(reasons) == 1 else ""
+    return f"{md_badge('Too few rows')} for a verdict{needed}, so not counted as kept: {named}{more}."
 
 
 def _slice_row(cell: SliceQuality, unit: str) -> dict[str, str]:

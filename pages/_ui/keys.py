@@ -7,7 +7,7 @@ import re
 import streamlit as st
 
 from engine.errors import NotFound
-from engine.records import Experiment, Study
+from engine.records import Certificate, Experiment, Study
 from pages._ui import loaders
 from pages._ui.parts import empty, head, problem
 
@@ -46,6 +46,17 @@ def experiment_or_stop(title: str) -> Experiment:
     except NotFound:
         reason = "No experiment has the id in the address." if asked else "The address names no experiment."
         _lost(title, reason, "choose one in the history.")
+        raise
+
+
+def certificate_or_stop(title: str) -> Certificate:
+    """The certificate of `?id=`; without one, or with an unknown one, the page says so and ends here."""
+    asked = st.query_params.get("id", "")
+    try:
+        return loaders.certificate(_checked(asked), loaders.version())
+    except NotFound:
+        reason = "No certificate has the id in the address." if asked else "The address names no certificate."
+        _lost(title, reason, "open one from the page of its study.")
         raise
 
 

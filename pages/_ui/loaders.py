@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from engine.environment import describe
-from engine.records import EvalSetInfo, Experiment, JobState, Manifest, Study
+from engine.records import Certificate, EvalSetInfo, Experiment, JobState, Manifest, Study
 from engine.reports.compare import compare_rows
 from engine.reports.rows import CompareRow
 from engine.settings import settings
@@ -85,6 +85,18 @@ def compare(study_id: str, batch_size: int, seen: Seen) -> list[CompareRow]:
 def experiment(experiment_id: str, seen: Seen) -> Experiment:
     """One run. Raises NotFound."""
     return ledger().experiment(experiment_id)
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def certificates(study_id: str, seen: Seen) -> list[Certificate]:
+    """The certificates of a study, in the order they were issued."""
+    return ledger().certificates(study_id)
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def certificate(certificate_id: str, seen: Seen) -> Certificate:
+    """One certificate. Raises NotFound."""
+    return ledger().certificate(certificate_id)
 
 
 def active_jobs(study_id: str | None) -> list[JobState]:

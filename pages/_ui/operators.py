@@ -70,8 +70,7 @@ def _bars(profile: OperatorProfile) -> None:
         shares = [_share(costs, op) * 100 for op in shown]
         figure.add_bar(
             y=labels, x=shares, orientation="h", marker={"color": colour},
-            text=[f"{share:.0f}% {name}" if share else f"none in the {name}" if name == "original" else "gone"
-                  for share in shares],
+            text=[f"{share:.0f}% {name}" if share else "" for share in shares],
             textposition="outside", textfont={"color": MUTED, "size": 12}, cliponaxis=False,
             hovertemplate=f"%{{y}}, {name}: %{{x:.1f}}%<extra></extra>",
         )  # fmt: skip

@@ -14,7 +14,7 @@ from pages._ui.compare_table import outcome
 from pages._ui.parts import card_title
 from pages._ui.scatter import Mark, speed_against_quality
 from pages._ui.slice_map import slice_map
-from pages._ui.words import METRICS, drop_unit, family, metric_name
+from pages._ui.words import METRICS, drop_unit, family, metric_name, with_times_sign
 
 PERCENT = 100.0
 MAX_COLUMNS, MAX_SLICES = 10, 40
@@ -68,7 +68,7 @@ def _mark(
         high=1 / found.low,
         change=-run.quality.drop * PERCENT,
         change_low=None if bound is None else -bound * PERCENT,
-        outcome=f"{word}: {row.reason}" if row.reason else word,
+        outcome=f"{word}: {with_times_sign(row.reason)}" if row.reason else word,
         strong=word == "Meets the promise",
     )
 
@@ -86,7 +86,7 @@ def slices_card(study: Study, runs: Sequence[Experiment], names: Mapping[str, st
             worst[place] = max(worst.get(place, float("-inf")), cell.drop if cell.drop is not None else float("-inf"))
     kept = set(sorted(worst, key=lambda place: -worst[place])[:MAX_SLICES])
     figure = slice_map([(names[run.id], _cells(run, kept, band)) for run in shown], band.slice_max_drop, PERCENT)
-    metric = METRICS.get(band.metric or "", "quality")
+    metric = METRICS[band.metric] if band.metric else "quality"
     with st.container(border=True, key="cm-slices-card", gap="xsmall"):
         card_title("Slices")
         show(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
@@ -9,21 +10,21 @@ import streamlit as st
 
 from engine.errors import WhetstoneError
 from engine.jobs.start import start_run
+from engine.measurement.presets import PRESETS as PLANS
 from engine.plugin import Lever, levers, reference_runtime, runtimes
-from engine.records import Choice, Manifest, Recipe, Step, Study
+from engine.records import Choice, Experiment, Manifest, Preset, Recipe, Step, Study, Workload
 from engine.settings import settings
 from pages._ui import loaders
-from pages._ui.forms import numbers_in, parameters
+from pages._ui.forms import parameters
 from pages._ui.identity import current_user
 from pages._ui.parts import badge, card_title, refusal
 from pages._ui.steps.model import FORMATS
 from pages._ui.text import plain
 from pages._ui.words import PRESETS
+from pages._ui.workloads import how_long, pick_batches, pick_threads, timed_workloads
 
-BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
-
-def recipe_builder(study: Study, manifest: Manifest) -> None:
+def recipe_builder(study: Study, manifest: Manifest, runs: Sequence[Experiment]) -> None:
     """The recipe card with a form per step, then the levers that can be added."""
     chain: list[dict[str, Any]] = st.session_state.setdefault(f"st-chain-{study.id}", [])
     reached = end_format(manifest, chain)
@@ -35,22 +36,36 @@ def recipe_builder(study: Study, manifest: Manifest) -> None:
                 "With none, the original itself is run in the runtime chosen here.]"
             )
         steps = [_step_form(item, position, chain) for position, item in enumerate(chain)]
-        runtime, sizes, preset = _how(study, reached)
+        recipe = Recipe(steps=tuple(step for step in steps if step)) if None not in steps else None
+        runtime, preset = _how(reached)
+        sizes, threads = _workloads(study, timed_workloads(runs, recipe, runtime))
         with st.container(horizontal=True, vertical_alignment="center"):
             # Also stops the second half of a double click, which finds the recipe empty again.
             nothing_new = not chain and runtime == _usual(reached)
             go = st.button(
                 "Queue this run", type="primary", icon=":material/play_arrow:", key="st-go", disabled=nothing_new
             )
-            st.caption(
-                "Add a lever, or choose another runtime; the original is measured already."
-                if nothing_new
-                else "Measured beside the original, in the same process pairs.",
-                width="content",
-            )
-    if go and not nothing_new and None not in steps and runtime and sizes:
-        _queue(study, Recipe(steps=tuple(step for step in steps if step)), runtime, sizes, preset, chain)
+            st.caption(_beside_the_button(runs, recipe, sizes, threads, preset, nothing_new), width="content")
+    if go and not nothing_new and recipe is not None and runtime and sizes and threads:
+        _queue(study, recipe, runtime, sizes, threads, preset, chain)
     _catalogue(manifest.model_copy(update={"format": reached}), chain)
+
+
+def _beside_the_button(
+    runs: Sequence[Experiment],
+    recipe: Recipe | None,
+    sizes: Sequence[int],
+    threads: Sequence[int],
+    preset: Preset,
+    nothing_new: bool,
+) -> str:
+    if nothing_new:
+        return "Add a lever, or choose another runtime; the original is measured already."
+    if not sizes or not threads:
+        return "Choose at least one batch size and one number of threads."
+    said = how_long(runs, recipe, sizes, threads, preset) if recipe is not None else None
+    beside = "Measured beside the original, in the same process pairs."
+    return beside if said is None else f"{said}. {beside}"
 
 
 def end_format(manifest: Manifest, chain: list[dict[str, Any]]) -> str:
@@ -88,43 +103,52 @@ def _usual(model_format: str) -> Choice:
     return Choice(name=name, params=runtimes()[name]().model_dump())
 
 
-def _how(study: Study, model_format: str) -> tuple[Choice | None, list[int], Any]:
-    """Runtime, batch sizes and effort; None or an empty list where they cannot be used yet."""
+def _how(model_format: str) -> tuple[Choice | None, Preset]:
+    """Runtime and effort; None for a runtime whose settings cannot be used yet."""
     fitting = [name for name, cls in runtimes().items() if model_format in cls.accepts and not cls.missing_library()]
-    fixed = study.signature.fixed_batch
-    primary = study.workload.batch_size
-    with st.grid(3, min_column_width=200):
+    with st.grid(2, min_column_width=200):
         name = st.selectbox(
             "Runtime", fitting, index=fitting.index(reference_runtime(model_format)),
             format_func=lambda key: runtimes()[key].title, key=f"st-runtime-{model_format}",
             help="What executes the model's file.",
         )  # fmt: skip
-        chosen = st.multiselect(
-            "Items per call", [fixed] if fixed else sorted({*BATCHES, primary}), default=[primary],
-            accept_new_options=not fixed, key="st-batches", help="Batch sizes to time; type another number to add it.",
-        )  # fmt: skip
         preset = st.selectbox(
             "Effort", list(PRESETS), format_func=lambda key: PRESETS[key], index=1, key="st-preset",
             help="More pairs of fresh processes make narrower intervals and take longer.",
         )  # fmt: skip
+    st.caption(plain(PLANS[preset].resolves, 300))
     try:
-        sizes = sorted({size for entry in chosen for size in numbers_in(str(entry), "Items per call")})
         runtime = runtimes()[name]
         params = parameters(runtime, f"st-runtime-{name}") if runtime.model_fields else {}
     except WhetstoneError as error:
         refusal(error)
-        return None, [], preset
-    return Choice(name=name, params=params), sizes, preset
+        return None, preset
+    return Choice(name=name, params=params), preset
+
+
+def _workloads(study: Study, timed: set[Workload]) -> tuple[list[int], list[int]]:
+    """Batch sizes and threads; empty where they cannot be read."""
+    try:
+        return pick_batches(study, timed), pick_threads(study)
+    except WhetstoneError as error:
+        refusal(error)
+        return [], []
 
 
 def _queue(
-    study: Study, recipe: Recipe, runtime: Choice, sizes: list[int], preset: Any, chain: list[dict[str, Any]]
+    study: Study,
+    recipe: Recipe,
+    runtime: Choice,
+    sizes: list[int],
+    threads: list[int],
+    preset: Preset,
+    chain: list[dict[str, Any]],
 ) -> None:
     config = settings()
     try:
         start_run(
             loaders.ledger(), config.database_url, config.home, study, recipe,
-            runtime=runtime, batch_sizes=sizes, preset=preset, created_by=current_user(),
+            runtime=runtime, batch_sizes=sizes, threads=threads, preset=preset, created_by=current_user(),
         )  # fmt: skip
     except WhetstoneError as error:
         refusal(error)

@@ -50,6 +50,7 @@ def run_table(rows: Sequence[Row], *, key: str) -> Row | None:
             "Study": [row["study"] for row in rows],
             "Status": [[STATUS[row["status"]]] for row in rows],
             "Speed-up": pd.array([row["speedup"] for row in rows], dtype="Float64"),
+            "Speed": [_sentence(row["speed_verdict"]) for row in rows],
             "Quality": [_sentence(row["quality_verdict"]) for row in rows],
             "Tags": [list(row["tags"]) for row in rows],
             "Who": [row["created_by"] for row in rows],

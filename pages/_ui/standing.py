@@ -2,54 +2,88 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
-from engine.records import TERMINAL, Experiment, Study
+from engine.records import TERMINAL, Certificate, Experiment, Study
 from engine.reports import numbers
+from engine.reports.certificate import headline
 from engine.reports.compare import compare_rows
 from engine.reports.promise import HOLDS, standing
 from engine.reports.rows import CompareRow
 from pages._ui.parts import verdict
 from pages._ui.text import plain
 from pages._ui.variants import name_of
-from pages._ui.words import METRICS, goal_sentence
+from pages._ui.words import CERTIFIED, METRICS, goal_sentence, with_times_sign
 
-_FACTOR = re.compile(r"(?<=\d)x\b")  # 3x, as a terminal writes it
 Actions = Callable[[], None] | None
 
 
-def study_verdict(study: Study, runs: Sequence[Experiment], *, key: str, actions: Actions = None) -> None:
-    """The verdict strip of a study."""
+def study_verdict(
+    study: Study,
+    runs: Sequence[Experiment],
+    issued: Sequence[Certificate] = (),
+    *,
+    key: str,
+    actions: Callable[[Experiment | None], None],
+) -> None:
+    """The verdict strip of a study. actions(run): the buttons beside it, for the variant that the strip names."""
     rows = compare_rows(study, runs)
     names = {run.id: plain(name_of(run), 90) for run in runs}
     baseline = next((row for row in rows if row.is_baseline), None)
-    best = best_row(study, rows)
-    if best is not None:
-        verdict("pass", "Meets the promise", gain(best, names), _figures(best, baseline), key=key, actions=actions)
+    best = best_row(study, rows, issued)
+
+    def buttons() -> None:
+        actions(next((run for run in runs if best and run.id == best.experiment), None))
+
+    if best is not None and (known := next((one for one in issued if one.experiment_id == best.experiment), None)):
+        _certified(known, best, names, key, buttons)
+    elif best is not None:
+        verdict("pass", "Meets the promise", gain(best, names), _figures(best, baseline), key=key, actions=buttons)
     elif baseline is None or baseline.status not in TERMINAL:
         verdict("info", "Running", "The baseline is being measured", "Levers can be queued meanwhile.", key=key)
     elif baseline.status != "succeeded":
         verdict("fail", "Failed", "The baseline was not measured", plain(baseline.reason or "", 400), key=key)
     elif near := nearest_miss(study, rows):
         reason = f"Nearest: {gain(near, names)} ({_shortfall(near.reason)})."
-        verdict("fail", "Misses the promise", "No variant keeps the promise yet", reason, key=key, actions=actions)
+        verdict("fail", "Misses the promise", "No variant keeps the promise yet", reason, key=key, actions=buttons)
     else:
         wish = f"The promise asks for {goal_sentence(study.promise.goal)}."
         verdict("info", "Answer", f"The original takes {numbers.latency(baseline.p50_ms)} a call", wish, key=key)
 
 
-def run_verdict(study: Study, run: Experiment, rows: Sequence[CompareRow], *, key: str) -> None:
-    """The verdict strip of one finished run."""
+def _certified(known: Certificate, row: CompareRow, names: Mapping[str, str], key: str, actions: Actions) -> None:
+    """The strip of a variant that has a certificate: its verdict is the last word."""
+    kind, word, label = CERTIFIED[known.quality.verdict]
+    if known.holds:
+        sentence = gain(row, names)
+    else:
+        sentence = f"{names.get(row.experiment) or 'It'} keeps the promise on the selection rows, but is not certified"
+    verdict(kind, word, sentence, f"{plain(headline(known), 400)}", key=key, actions=actions, label=label)
+
+
+def run_verdict(
+    study: Study,
+    run: Experiment,
+    rows: Sequence[CompareRow],
+    known: Certificate | None = None,
+    *,
+    key: str,
+    actions: Actions = None,
+) -> None:
+    """The verdict strip of one finished run; known: its certificate."""
     row = next(row for row in rows if row.experiment == run.id)
     stands = standing(study, row)
     if stands is None:
         sentence = f"The original takes {numbers.latency(row.p50_ms)} a call"
         verdict("info", "Baseline", sentence, "Everything else is measured against it.", key=key)
+    elif stands.meets and known is not None:
+        _certified(known, row, {}, key, actions)
     elif stands.meets:
-        verdict("pass", "Meets the promise", gain(row, {}), "Goal and band are both kept.", key=key)
+        detail = "Goal and band are both kept on the selection rows; **not certified**."
+        verdict("pass", "Meets the promise", gain(row, {}), detail, key=key, actions=actions)
     else:
-        verdict("fail", "Misses the promise", gain(row, {}), f"Why: {_shortfall(stands.shortfall)}.", key=key)
+        why = f"Why: {_shortfall(stands.shortfall)}."
+        verdict("fail", "Misses the promise", gain(row, {}), why, key=key, actions=actions)
 
 
 def gain(row: CompareRow, names: Mapping[str, str], *, start: bool = True) -> str:
@@ -71,9 +105,11 @@ def gain(row: CompareRow, names: Mapping[str, str], *, start: bool = True) -> st
     return text[0].upper() + text[1:] if start else text
 
 
-def best_row(study: Study, rows: Sequence[CompareRow]) -> CompareRow | None:
-    """The fastest variant that keeps the promise."""
+def best_row(study: Study, rows: Sequence[CompareRow], issued: Sequence[Certificate] = ()) -> CompareRow | None:
+    """The fastest variant that keeps the promise, one without a certificate that says no where there is one."""
     kept = [row for row in rows if (found := standing(study, row)) and found.meets]
+    refused = {one.experiment_id for one in issued if not one.holds}
+    kept = [row for row in kept if row.experiment not in refused] or kept
     return max(kept, key=lambda row: row.goal_speedup or 0.0, default=None)
 
 
@@ -87,7 +123,7 @@ def nearest_miss(study: Study, rows: Sequence[CompareRow]) -> CompareRow | None:
 
 
 def _shortfall(reason: str | None) -> str:
-    return plain(_FACTOR.sub("×", reason or ""), 400)
+    return plain(with_times_sign(reason or ""), 400)
 
 
 def _loss(row: CompareRow) -> str:
@@ -95,10 +131,10 @@ def _loss(row: CompareRow) -> str:
         return ""
     if row.quality_verdict == "exact":
         return " with the same answers"
-    change = numbers.quality_change(abs(row.metric_drop), row.metric, relative=row.metric == "rmse")
+    change = numbers.quality_change(abs(row.metric_drop), row.metric, relative=False)
     amount = change.lstrip("+" + numbers.MINUS)
     if float(amount.split(numbers.SPACE)[0].rstrip("%").replace(",", "")) == 0:
-        return f" with the same {METRICS.get(row.metric or '', 'quality')}"
+        return f" with the same {METRICS[row.metric] if row.metric else 'quality'}"
     return f" and {'loses' if row.metric_drop > 0 else 'gains'} {amount}"
 
 
@@ -107,6 +143,6 @@ def _figures(row: CompareRow, baseline: CompareRow | None) -> str:
     if baseline:
         parts.append(f"p50 {numbers.latency(baseline.p50_ms)} → {numbers.latency(row.p50_ms)}")
     if row.worst_slice and row.worst_slice_drop is not None and round(row.worst_slice_drop, 4) > 0:
-        change = numbers.quality_change(row.worst_slice_drop, row.metric, relative=row.metric == "rmse")
+        change = numbers.quality_change(row.worst_slice_drop, row.metric, relative=False)
         parts.append(f"Worst slice {plain(row.worst_slice, 60)}: {change}")
     return ". ".join([*parts, "Measured on the selection rows; **not certified**."])

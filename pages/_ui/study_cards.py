@@ -19,6 +19,7 @@ from pages._ui.standing import best_row, gain, nearest_miss
 from pages._ui.steps.model import FORMATS
 from pages._ui.text import plain
 from pages._ui.variants import name_of
+from pages._ui.words import CERTIFIED
 from sample_models import samples
 from sample_models.sample import Sample
 
@@ -29,8 +30,8 @@ def study_card(study: Study, seen: loaders.Seen) -> None:
     rows = loaders.compare(study.id, study.workload.batch_size, seen)
     with st.container(border=True, height="stretch", key=f"ov-study-{study.id}", gap="small"):
         st.markdown(f"**{plain(study.name, 60)}**")
-        word, line = _standing(study, rows, seen)
-        badge(word)
+        word, line, label = _standing(study, rows, seen)
+        badge(word, label)
         st.markdown(line)
         st.space("stretch")
         when = f"{study.created_at:%d %b %Y}"
@@ -42,18 +43,25 @@ def study_card(study: Study, seen: loaders.Seen) -> None:
             )
 
 
-def _standing(study: Study, rows: Sequence[CompareRow], seen: loaders.Seen) -> tuple[str, str]:
+def _standing(study: Study, rows: Sequence[CompareRow], seen: loaders.Seen) -> tuple[str, str, str | None]:
+    """Badge, line, and the text of the badge where it is not its word."""
+    issued = loaders.certificates(study.id, seen)
     baseline = next((row for row in rows if row.is_baseline), None)
-    best = best_row(study, rows)
+    best = best_row(study, rows, issued)
     shown = best or nearest_miss(study, rows)
     if shown is not None:
         name = plain(name_of(loaders.experiment(shown.experiment, seen)), 60)
-        return "Meets the promise" if best else "Misses the promise", f"{name}: {gain(shown, {}, start=False)}."
+        line = f"{name}: {gain(shown, {}, start=False)}."
+        known = next((one for one in issued if best and one.experiment_id == best.experiment), None)
+        if known is not None:
+            _, word, label = CERTIFIED[known.quality.verdict]
+            return word, line, label
+        return "Meets the promise" if best else "Misses the promise", line, None
     if baseline is None or baseline.status not in TERMINAL:
-        return "Running", "The baseline is being measured."
+        return "Running", "The baseline is being measured.", None
     if baseline.status != "succeeded":
-        return "Failed", plain(baseline.reason or "The baseline was not measured.", 140)
-    return "Baseline", f"{numbers.latency(baseline.p50_ms)} a call. Nothing tried yet."
+        return "Failed", plain(baseline.reason or "The baseline was not measured.", 140), None
+    return "Baseline", f"{numbers.latency(baseline.p50_ms)} a call. Nothing tried yet.", None
 
 
 def sample_cards(*, primary: bool) -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from engine.plugin import levers, reference_runtime, runtimes
-from engine.records import Choice, Experiment, Step
+from engine.records import Choice, Experiment, Recipe, Step
 from pages._ui.forms import label_of
 
 
 def name_of(run: Experiment) -> str:
     """'Fewer trees (keep fraction 0.5) → ONNX'; the runtime is named when it is not the usual one of its format."""
-    steps = run.spec.recipe.steps
-    name = " → ".join(step_name(step) for step in steps) or "Original"
+    name = recipe_name(run.spec.recipe)
     return name if _usual(run) else f"{name} in {runtime_name(run.spec.runtime)}"
+
+
+def recipe_name(recipe: Recipe) -> str:
+    """'Fewer trees (keep fraction 0.5) → ONNX'."""
+    return " → ".join(step_name(step) for step in recipe.steps) or "Original"
 
 
 def step_name(step: Step) -> str:

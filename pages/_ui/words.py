@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from engine.records import Band, Goal, Recipe
+import re
+
+from engine.records import METRICS as FACTS
+from engine.records import Band, Goal, Metric, Preset, QualityVerdict, Recipe
+from pages._ui.parts import Kind
 
 GOALS = {"p50": "Median latency (p50)", "p99": "Slowest calls (p99 latency)", "cost": "Cost per 1,000 predictions"}
-METRICS = {
-    "roc_auc": "ROC AUC",
-    "accuracy": "accuracy",
-    "rmse": "RMSE",
-    "ndcg_at_10": "NDCG@10",
-    "retrieval_agreement": "retrieval agreement",
+METRICS = {name: facts.title for name, facts in FACTS.items()}
+CERTIFIED: dict[QualityVerdict, tuple[Kind, str, str | None]] = {  # verdict -> bar, badge, its text where another
+    "pass": ("pass", "Pass", "Certified"),
+    "exact": ("pass", "Pass", "Certified: the same answers"),
+    "fail": ("fail", "Fail", "Fail"),
+    "not certified": ("open", "Not certified", "Not certified"),
+    "too few rows": ("open", "Too few rows", "Not certified: too few rows"),
 }
-PRESETS = {
+PRESETS: dict[Preset, str] = {
     "quick": "Quick: 3 process pairs",
     "standard": "Standard: 10 process pairs",
     "strict": "Strict: 20 process pairs",
 }
+_FACTOR = re.compile(r"(?<=\d)x\b")
 REASONS = {
     "error": "It failed",
     "signal": "A library crashed",
@@ -27,15 +33,20 @@ REASONS = {
 }
 
 
-def metric_name(metric: str | None) -> str:
+def metric_name(metric: Metric | None) -> str:
     """A metric as the head of a column or tile."""
-    name = METRICS.get(metric or "", "Quality")
+    name = METRICS[metric] if metric else "Quality"
     return name[0].upper() + name[1:]
 
 
 def drop_unit(band: Band) -> str:
     """What a drop is counted in on the screen."""
     return "% of the baseline" if band.relative else "points"
+
+
+def with_times_sign(reason: str) -> str:
+    """A reason as a screen writes it: '2.97× of the 3× goal' for the terminal's 2.97x."""
+    return _FACTOR.sub("×", reason)
 
 
 def cost_unit(baseline_per_1k: float) -> tuple[str, int]:

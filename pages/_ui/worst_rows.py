@@ -20,7 +20,7 @@ from pages._ui.parts import refusal, tone
 from pages._ui.text import file_stem, plain
 from pages._ui.variants import name_of
 
-N_SHOWN, N_EXPORTED = 25, 5000
+N_SHOWN, N_EXPORTED = 10, 5000
 KINDS = {
     "no answer": ("No answer", "worse"),
     "bad flip": ("Right before, wrong now", "worse"),
@@ -113,7 +113,7 @@ def _filter(info: EvalSetInfo) -> tuple[tuple[str, str], ...]:
 
 def _answer(answer: str, score: float | None) -> str:
     text = _text(answer)
-    return text if score is None or answer == f"{score:.6g}" else f"{text}  \n:gray[{numbers.percent(score, 1)}]"
+    return text if score is None or answer == f"{score:.6g}" else f"{text}  :gray[{numbers.percent(score, 1)}]"
 
 
 def _text(value: str | None) -> str:

@@ -1,0 +1,70 @@
+"""The sections of a certificate as cards: the same words as in its printed form, with the colours of the product."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+from engine.records import Certificate
+from engine.reports.certificate import headline
+from engine.reports.document import Section, Table
+from pages._ui.details import SPEED
+from pages._ui.explanations import why
+from pages._ui.parts import card_title, md_badge, verdict
+from pages._ui.text import plain
+from pages._ui.variants import recipe_name
+from pages._ui.words import CERTIFIED
+
+VERDICTS: dict[str, str] = {**SPEED, **{word: badge for word, (_, badge, _) in CERTIFIED.items()}}  # in tables
+_HASH = re.compile(r"[0-9a-f]{64}")
+SHOWN = 16  # digits of a hash; the downloads hold all 64
+
+
+def certificate_verdict(certificate: Certificate, actions: Callable[[], None]) -> None:
+    """The answer first."""
+    kind, word, label = CERTIFIED[certificate.quality.verdict]
+    number = f"Certificate **{certificate.number} of {certificate.limit}** of this promise on these rows"
+    if certificate.n_elsewhere:
+        number += f"; {certificate.n_elsewhere} more were issued on the same rows in other studies"
+    detail = f"{plain(recipe_name(certificate.recipe), 120)}. {number}."
+    verdict(kind, word, plain(headline(certificate), 300), detail, key="ce", actions=actions, label=label)
+
+
+def section_card(section: Section) -> None:
+    """Heading, sentences, table, small print."""
+    slug = re.sub(r"[^a-z]+", "-", section.heading.lower()).strip("-")
+    with st.container(border=True, key=f"ce-{slug}", gap="small"):
+        card_title(plain(section.heading), help=why("certificate") if section.heading == "What was found" else None)
+        for text in section.paragraphs:
+            st.markdown(plain(text, 600))
+        if section.table and section.table.header:
+            st.table(figures(section.table), border="horizontal", hide_index=True, alt=section.heading)
+        elif section.table:
+            st.table({plain(key, 120): cell(value) for key, value in section.table.rows}, border="horizontal")
+        if section.note:
+            st.caption(plain(section.note, 400))
+
+
+def figures(table: Table) -> pd.DataFrame:
+    """Rows under heads; verdicts become badges."""
+    heads = [plain(name) for name in table.header]
+    judged = table.header.index("Verdict") if "Verdict" in table.header else -1
+    rows = [[_verdict(value) if at == judged else cell(value) for at, value in enumerate(row)] for row in table.rows]
+    return pd.DataFrame(rows, columns=heads)
+
+
+def cell(text: str) -> str:
+    """Text as text; a SHA-256 as code, short enough for its column."""
+    parts, last = [], 0
+    for found in _HASH.finditer(text):
+        parts += [plain(text[last : found.start()], 400), f"`{found.group()[:SHOWN]}…`"]
+        last = found.end()
+    parts.append(plain(text[last:], 400))
+    return " ".join(part for part in parts if part)
+
+
+def _verdict(word: str) -> str:
+    return md_badge(VERDICTS[word]) if word in VERDICTS else plain(word)
