@@ -67,9 +67,9 @@ def as_document(certificate: Certificate) -> Document:
     sections = [
         _not_covered(certificate),
         _promise(certificate),
+        _agreement(certificate),
         _figures(certificate),
         *_found(certificate),
-        _agreement(certificate),
         *_more(certificate),
         _judged(certificate),
         _environment(certificate),
@@ -118,7 +118,7 @@ def _promise(certificate: Certificate) -> Section:
         ("Frozen", f"{_when(certificate.promise_frozen_at)}, before any variant was run"),
         ("SHA-256", certificate.promise_sha256),
     ]  # fmt: skip
-    return Section("The promise", (), Table((), tuple(rows)))
+    return Section("The promise", (), Table((), tuple(rows)), half=True)
 
 
 def _figures(certificate: Certificate) -> Section:
@@ -185,10 +185,10 @@ def _agreement(certificate: Certificate) -> Section:
         ("… wrong before, right now", numbers.percent(found.good_flip_fraction, 2)),
         ("Largest difference of an output", _number(found.max_abs_diff)),
         ("99 % of the rows differ by at most", _number(found.p99_abs_diff)),
-        ("KL divergence, mean and largest (nats)", f"{_number(found.mean_kl_nats)}, {_number(found.max_kl_nats)}"),
+        ("KL divergence, mean and largest", f"{_number(found.mean_kl_nats)}, {_number(found.max_kl_nats)}"),
     ]
     shown = tuple((name, value) for name, value in rows if numbers.MISSING not in value)
-    return Section("Agreement with the original", (), Table((), shown))
+    return Section("Agreement with the original", (), Table((), shown), half=True)
 
 
 def _more(certificate: Certificate) -> Iterator[Section]:
@@ -205,7 +205,7 @@ def _more(certificate: Certificate) -> Iterator[Section]:
         before, after = report.calibration.equal_width
         rows.append(("calibration error (15 bins)", numbers.percent(before, 2), numbers.percent(after, 2)))
     if rows:
-        yield Section("For information, without a verdict", (), Table(("", "Original", "Variant"), tuple(rows)))
+        yield Section("Without a verdict", (), Table(("", "Original", "Variant"), tuple(rows)), half=True)
     if certificate.comparisons:
         speeds = tuple(
             (
@@ -217,7 +217,7 @@ def _more(certificate: Certificate) -> Iterator[Section]:
             for one in certificate.comparisons
         )
         header = ("Batch", "Of the calls", "Speed-up (95 %)", "Verdict")
-        yield Section("Measured speed, not certified", (), Table(header, speeds))
+        yield Section("Measured speed, not certified", (), Table(header, speeds), half=True)
 
 
 def _judged(certificate: Certificate) -> Section:
@@ -247,7 +247,7 @@ def _environment(certificate: Certificate) -> Section:
         ("Commit", str(found.get("git_commit") or "unknown")),
     )
     note = "Low precision may give other answers on a processor with other flags; check again there."
-    return Section("Where", (), Table((), rows), note)
+    return Section("Where", (), Table((), rows), note, half=True)
 
 
 def _protocol(certificate: Certificate) -> Section:
@@ -262,6 +262,7 @@ def _protocol(certificate: Certificate) -> Section:
             f"have to pass. Every bootstrap has the seed {certificate.seed}; protocol {certificate.protocol}.",
             "Check it where the files are: python -m engine certify --check FILE.json",
         ),
+        half=True,
     )
 
 

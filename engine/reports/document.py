@@ -9,21 +9,24 @@ import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from engine.reports.export_table import CONTROL
 
 STYLE = """
-@page { size: A4; margin: 14mm 15mm; }
+@page { size: A4; margin: 9mm 12mm; }
 * { box-sizing: border-box; }
-body { font: 9.5pt/1.4 "Source Sans 3", "Helvetica Neue", Arial, sans-serif; color: #14171a; background: #fff;
-       max-width: 180mm; margin: 12mm auto; padding: 0 4mm; }
-h1 { font-size: 17pt; margin: 0 0 1mm; } h2 { font-size: 11pt; margin: 5mm 0 1mm; }
-p { margin: 0 0 1.5mm; } .note { color: #565d65; font-size: 8.5pt; }
-.banner { border: 1px solid #dddad3; border-left: 5px solid #565d65; padding: 3mm 4mm; margin: 3mm 0 4mm; }
+body { font: 8.25pt/1.27 "Source Sans 3", "Helvetica Neue", Arial, sans-serif; color: #14171a; background: #fff;
+       max-width: 184mm; margin: 12mm auto; padding: 0 4mm; }
+h1 { font-size: 15pt; margin: 0 0 1mm; } h2 { font-size: 9.5pt; margin: 2.2mm 0 0.3mm; }
+p { margin: 0 0 0.8mm; } .note { color: #565d65; font-size: 7.5pt; }
+.banner { border: 1px solid #dddad3; border-left: 5px solid #565d65; padding: 2mm 3.5mm; margin: 2mm 0 3mm; }
 .good { border-left-color: #0b6e55; } .bad { border-left-color: #b3370e; } .open { border-left-color: #855400; }
-.banner b { font-size: 12pt; }
-table { border-collapse: collapse; width: 100%; margin: 1mm 0 2mm; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: 0.7mm 2mm 0.7mm 0; border-bottom: 1px solid #ecebe7; vertical-align: top;
+.banner b { font-size: 11.5pt; }
+.halves { display: grid; grid-template-columns: 1fr 1fr; column-gap: 7mm; }
+.pairs th { white-space: nowrap; width: 1%; padding-right: 4mm; }
+table { border-collapse: collapse; width: 100%; margin: 0.5mm 0 1mm; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: 0.25mm 2mm 0.25mm 0; border-bottom: 1px solid #ecebe7; vertical-align: top;
          overflow-wrap: anywhere; }
 th { color: #565d65; font-weight: 600; } tr { break-inside: avoid; } h2 { break-after: avoid; }
 @media print { body { margin: 0; padding: 0; max-width: none; } }
@@ -40,12 +43,13 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, then paragraphs, then a table, then a note in small print."""
+    """A heading, then paragraphs, then a table, then a note in small print. half: may stand beside the next one."""
 
     heading: str
     paragraphs: tuple[str, ...] = ()
     table: Table | None = None
     note: str | None = None
+    half: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,11 +71,9 @@ def to_html(document: Document) -> bytes:
         *(f"<p>{_escaped(line)}</p>" for line in document.lines),
         "</div>",
     ]
-    for section in document.sections:
-        body.append(f"<h2>{_escaped(section.heading)}</h2>")
-        body += [f"<p>{_escaped(text)}</p>" for text in section.paragraphs]
-        body += _html_table(section.table) if section.table else []
-        body += [f'<p class="note">{_escaped(section.note)}</p>'] if section.note else []
+    for half, sections in groupby(document.sections, lambda section: section.half):
+        parts = [part for section in sections for part in _html_section(section)]
+        body += ['<div class="halves">', *parts, "</div>"] if half else parts
     head = (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
@@ -114,8 +116,18 @@ def printable(text: str) -> str:
     return " ".join(CONTROL.sub(" ", text).split())
 
 
+def _html_section(section: Section) -> list[str]:
+    return [
+        f"<section><h2>{_escaped(section.heading)}</h2>",
+        *(f"<p>{_escaped(text)}</p>" for text in section.paragraphs),
+        *(_html_table(section.table) if section.table else []),
+        *([f'<p class="note">{_escaped(section.note)}</p>'] if section.note else []),
+        "</section>",
+    ]
+
+
 def _html_table(table: Table) -> list[str]:
-    rows = ["<table>"]
+    rows = ["<table>" if table.header else '<table class="pairs">']
     if table.header:
         rows.append("<tr>" + "".join(f"<th>{_escaped(cell)}</th>" for cell in table.header) + "</tr>")
     for row in table.rows:
