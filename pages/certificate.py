@@ -3,7 +3,7 @@
 import streamlit as st
 
 from engine.reports.certificate import as_document, to_html, to_json, to_markdown
-from pages._ui.certificate_parts import certificate_verdict, section_card
+from pages._ui.certificate_parts import certificate_verdict, sections
 from pages._ui.keys import certificate_or_stop
 from pages._ui.parts import head
 from pages._ui.text import file_stem, plain
@@ -15,7 +15,6 @@ FILES = {
 }
 
 certificate = certificate_or_stop("Certificate")
-document = as_document(certificate)
 head(
     "Certificate",
     context=f"{plain(certificate.study_name, 60)} · {certificate.created_at:%d %b %Y, %H:%M} UTC · "
@@ -49,5 +48,4 @@ with st.container(horizontal=True, vertical_alignment="center", key="ce-export")
             help=meaning,
             on_click="ignore",
         )
-for section in document.sections:
-    section_card(section)
+sections(as_document(certificate).sections)

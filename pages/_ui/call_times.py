@@ -86,7 +86,12 @@ def spread_chart(arms: Mapping[str, np.ndarray]) -> go.Figure:
         x = float(np.quantile(arms[arm], LABEL_AT))
         shift = -6 if side == "right" else 6
         note(figure, np.log10(x) if wide else x, LABEL_AT * 100, STYLE[arm][0], xanchor=side, xshift=shift, yshift=-8)
-    figure.update_xaxes(type="log" if wide else "linear", range=np.log10([low * 0.95, high]) if wide else [low, high])
+    figure.update_xaxes(type="log" if wide else "linear", range=np.log10([low * 0.6, high]) if wide else [low, high])
+    if wide:
+        ticks = [
+            step * 10.0**power for power in range(-4, 6) for step in (1, 2, 5) if low <= step * 10.0**power <= high
+        ]
+        figure.update_xaxes(tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
     figure.update_yaxes(range=[0, 101], tickvals=[0, 25, 50, 75, 99])
     return figure
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 import pandas as pd
 import streamlit as st
@@ -20,6 +21,9 @@ from pages._ui.words import CERTIFIED
 
 VERDICTS: dict[str, str] = {**SPEED, **{word: badge for word, (_, badge, _) in CERTIFIED.items()}}  # in tables
 _HASH = re.compile(r"[0-9a-f]{64}")
+FIRST = ("What was found", "Not covered")
+PAIRED = ("The promise", "Agreement with the original", "What was judged (SHA-256)", "Where")
+LONG = 12  # rows, from which on a table is folded away
 SHOWN = 16  # digits of a hash; the downloads hold all 64
 
 
@@ -33,10 +37,27 @@ def certificate_verdict(certificate: Certificate, actions: Callable[[], None]) -
     verdict(kind, word, plain(headline(certificate), 300), detail, key="ce", actions=actions, label=label)
 
 
-def section_card(section: Section) -> None:
+def sections(found: Sequence[Section]) -> None:
+    """What was found and what is not covered first and over the whole width; then pairs; the rest as it comes."""
+    by_heading = {one.heading: one for one in found}
+    first = [by_heading.pop(name) for name in FIRST if name in by_heading]
+    for one in first:
+        section_card(one)
+    with st.grid(2, min_column_width=360):
+        for name in PAIRED:
+            if name in by_heading:
+                section_card(by_heading.pop(name), height="stretch")
+    for one in by_heading.values():
+        if one.table and len(one.table.rows) > LONG:
+            with st.expander(one.heading, key=f"ce-more-{_slug(one.heading)}"):
+                section_card(one)
+        else:
+            section_card(one)
+
+
+def section_card(section: Section, height: Literal["content", "stretch"] = "content") -> None:
     """Heading, sentences, table, small print."""
-    slug = re.sub(r"[^a-z]+", "-", section.heading.lower()).strip("-")
-    with st.container(border=True, key=f"ce-{slug}", gap="small"):
+    with st.container(border=True, key=f"ce-{_slug(section.heading)}", gap="small", height=height):
         card_title(plain(section.heading), help=why("certificate") if section.heading == "What was found" else None)
         for text in section.paragraphs:
             st.markdown(plain(text, 600))
@@ -48,9 +69,13 @@ def section_card(section: Section) -> None:
             st.caption(plain(section.note, 400))
 
 
+def _slug(heading: str) -> str:
+    return re.sub(r"[^a-z]+", "-", heading.lower()).strip("-")
+
+
 def figures(table: Table) -> pd.DataFrame:
     """Rows under heads; verdicts become badges."""
-    heads = [plain(name) for name in table.header]
+    heads = [plain(name[:1].upper() + name[1:]) for name in table.header]
     judged = table.header.index("Verdict") if "Verdict" in table.header else -1
     rows = [[_verdict(value) if at == judged else cell(value) for at, value in enumerate(row)] for row in table.rows]
     return pd.DataFrame(rows, columns=heads)
@@ -63,7 +88,7 @@ def cell(text: str) -> str:
         parts += [plain(text[last : found.start()], 400), f"`{found.group()[:SHOWN]}…`"]
         last = found.end()
     parts.append(plain(text[last:], 400))
-    return " ".join(part for part in parts if part)
+    return " ".join(part for part in parts if part).replace("` \\,", "`\\,")
 
 
 def _verdict(word: str) -> str:

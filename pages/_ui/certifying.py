@@ -79,7 +79,7 @@ def _confirm(study: Study, run: Experiment, issued: Sequence[Certificate], key: 
     n_rows = loaders.eval_set(study.eval_set_id, loaders.version()).splits["certification"]
     st.markdown(
         f"**{plain(name_of(run), 90)}** and the original will answer the **{n_rows:,} certification rows**, which no "
-        "lever, no choice and no table has read so far. The promise made in advance decides."
+        "lever, no choice and no table has read. The promise made in advance decides."
     )
     st.markdown(
         f"{left_text(study, issued)} This uses one, whatever the verdict, and cannot be undone. It takes seconds, "

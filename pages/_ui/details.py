@@ -51,6 +51,8 @@ def timing_table(run: Experiment) -> None:
 
 def _timing_row(run: Experiment, measured: Measurement) -> dict[str, str]:
     row = {"Batch": f"{measured.workload.batch_size:,}"}
+    if len({one.workload.threads for one in run.measurements}) > 1:
+        row["Threads"] = str(measured.workload.threads)
     before = next((m for m in run.baselines if m.workload == measured.workload), None)
     if before:
         row["Original p50"] = numbers.latency(before.p50_ms.value)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from engine.records import Measurement, Workload
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-FEW = 4  # workloads that are named one by one
+FEW = 6  # workloads that are named one by one
 
 
 def merged(measurements: Sequence[Measurement]) -> list[str]:
@@ -35,7 +35,20 @@ def _line(seen: Sequence[tuple[Workload, str]], n_workloads: int, *, with_thread
         return text
     if len(places) > FEW:
         return f"{len(places)} of {n_workloads} workloads: {text}"
-    return f"{', '.join(workload_text(place, with_threads=with_threads) for place in places)}: {text}"
+    return f"{_named(places, with_threads=with_threads)}: {text}"
+
+
+def _named(places: Sequence[Workload], *, with_threads: bool) -> str:
+    """'batch 1, 4 and 16 on 1 thread, batch 4 on 2 threads'."""
+    by_threads: dict[int, list[str]] = {}
+    for place in places:
+        by_threads.setdefault(place.threads, []).append(f"{place.batch_size:,}")
+    parts = []
+    for threads, sizes in by_threads.items():
+        listed = sizes[0] if len(sizes) == 1 else f"{', '.join(sizes[:-1])} and {sizes[-1]}"
+        tail = f" on {threads} thread{'s' if threads > 1 else ''}" if with_threads else ""
+        parts.append(f"batch {listed}{tail}")
+    return ", ".join(parts)
 
 
 def _ranged(flags: Sequence[str]) -> str:

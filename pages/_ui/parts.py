@@ -118,7 +118,7 @@ def verdict(
             if detail:
                 st.markdown(detail)
         if actions:
-            with st.container(horizontal=True, width="content"):
+            with st.container(horizontal=True, width="content", vertical_alignment="center"):
                 actions()
 
 

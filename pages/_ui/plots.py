@@ -61,7 +61,7 @@ def _mark(
     word = outcome(study, row)
     bound = run.quality.bound
     return Mark(
-        name=names[run.id],
+        name=_label(run, names[run.id]),
         family=family(run.spec.recipe),
         speedup=1 / found.ratio,
         low=1 / found.high,
@@ -71,6 +71,12 @@ def _mark(
         outcome=f"{word}: {with_times_sign(row.reason)}" if row.reason else word,
         strong=word == "Meets the promise",
     )
+
+
+def _label(run: Experiment, name: str) -> str:
+    """Without a leading export, which the later steps need anyway: 'INT8, static'."""
+    steps = run.spec.recipe.steps
+    return name.partition(" → ")[2] if len(steps) > 1 and steps[0].lever.startswith("export.") else name
 
 
 def slices_card(study: Study, runs: Sequence[Experiment], names: Mapping[str, str]) -> None:
