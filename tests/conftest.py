@@ -40,6 +40,11 @@ def public_cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _generate("public_gen.py", tmp_path_factory.mktemp("public"), *sorted(set(names) - BIG))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests last: they keep a server and an event loop in this process for the rest of the session."""
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Remember tests that were not run because Chromium or PostgreSQL is missing."""
     if report.skipped and isinstance(report.longrepr, tuple) and "not run:" in report.longrepr[2]:
