@@ -41,8 +41,12 @@ def public_cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests last: they keep a server and an event loop in this process for the rest of the session."""
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    """Pages last: Streamlit's test runner takes the place of __main__, a browser leaves an event loop and a server."""
+
+    def late(item: pytest.Item) -> int:
+        return 2 if item.get_closest_marker("browser") else int("pages" in item.path.parts)
+
+    items.sort(key=late)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
