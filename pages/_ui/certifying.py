@@ -86,10 +86,11 @@ def _confirm(study: Study, run: Experiment, issued: Sequence[Certificate], key: 
         "longer while something is being timed."
     )
     if st.button("Read the rows and certify", type="primary", icon=":material/verified:", key=f"{key}-certify-go"):
-        _certify(run)
+        issue_and_show(run)
 
 
-def _certify(run: Experiment) -> None:
+def issue_and_show(run: Experiment) -> None:
+    """Certify while the person waits, then go to the certificate; a refusal is said and uses nothing."""
     bar = st.progress(0.0, text="Starting")
 
     def tell(fraction: float, text: str) -> None:
