@@ -13,7 +13,8 @@ from engine.data.choices import DataChoices
 from engine.data.output import propose_output
 from engine.errors import InvalidRequest
 from engine.plugin import reference_runtime
-from engine.quality.metrics import auto_metric, check_fits, is_relative
+from engine.quality.capability import MANY_ROWS, capability
+from engine.quality.metrics import MEDIAN, auto_metric, check_fits, is_relative
 from engine.records import (
     Band,
     Choice,
@@ -40,6 +41,8 @@ class Terms(Record):
     max_drop: float = Field(0.01, ge=0.0, le=1.0)
     slice_max_drop: float = Field(0.02, ge=0.0, le=1.0)
     require_all_slices: bool = False
+    tau: float | None = Field(None, gt=0.0, lt=1.0, description="The quantile of the pinball loss; None: 0.5.")
+    n_certificates: int = Field(3, ge=1, le=20, description="How often variants may be judged on certification rows.")
 
 
 class StudyRequest(Record):
@@ -95,7 +98,9 @@ def create(request: StudyRequest, workspace: Workspace) -> tuple[Study, EvalSetI
             f"the model's batch is fixed at {signature.fixed_batch}; "
             f"a primary batch of {request.workload.batch_size} cannot be run"
         )
-    info = info.model_copy(update={"id": eval_set_id})
+    info = info.model_copy(
+        update={"id": eval_set_id, "notes": (*info.notes, *_band_note(request.terms, signature, info))}
+    )
     study = Study(
         id=str(ULID()),
         name=request.name,
@@ -126,8 +131,28 @@ def promise(terms: Terms, signature: Signature, info: EvalSetInfo) -> Promise:
         relative=is_relative(metric),
         slices=tuple(dict.fromkeys(part.column for part in info.slices)),
         require_all_slices=terms.require_all_slices,
+        tau=_tau(terms, metric),
+        n_certificates=terms.n_certificates,
     )
     return Promise(goal=terms.goal, band=band)
+
+
+def _band_note(terms: Terms, signature: Signature, info: EvalSetInfo) -> list[str]:
+    """For a small evaluation set: what its certification rows can and cannot show about the band."""
+    if info.n_rows >= MANY_ROWS or promise(terms, signature, info).band.metric is None:
+        return []
+    return [capability(info.splits.get("certification", 0), terms.max_drop)]
+
+
+def _tau(terms: Terms, metric: Metric | None) -> float | None:
+    """The quantile where the metric has one. Raises InvalidRequest for a quantile of any other metric."""
+    if metric == "pinball":
+        return terms.tau or MEDIAN
+    if terms.tau is not None:
+        raise InvalidRequest(
+            f"tau = {terms.tau:g} is the quantile of the pinball loss; the metric is {metric or 'none'}"
+        )
+    return None
 
 
 def _bind(request: StudyRequest, manifest: Manifest, workspace: Workspace) -> tuple[str, EvalSetInfo, Signature]:

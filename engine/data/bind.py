@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.data.capability import MANY_ROWS, capability
 from engine.data.choices import DataChoices
 from engine.data.disk import writing
 from engine.data.evalset_writer import SPLIT_NAMES, RowFacts, write_inputs, write_labels, write_rows
@@ -32,8 +31,6 @@ from engine.records import EvalSetInfo, Role, Signature
 
 if TYPE_CHECKING:
     from engine.sandbox import Talk
-
-DEFAULT_DROP = 0.01  # for the sentence about few rows, as the promise is not known yet
 
 
 def bind(request: dict[str, Any], talk: Talk) -> dict[str, Any]:
@@ -153,8 +150,6 @@ def _info(
     if n_unlabelled:
         notes.append(f"{n_unlabelled:,} rows without label left out of quality; timing may still use them")
     splits = {split: len(placement.rows(split)) for split in SPLIT_NAMES}
-    if table.profile.n_rows < MANY_ROWS and labels.task not in ("other", "embedding"):
-        notes.append(capability(splits["certification"], DEFAULT_DROP))
     return EvalSetInfo(
         id="",
         n_rows=table.profile.n_rows,

@@ -7,8 +7,8 @@ from datetime import datetime
 
 import streamlit as st
 
-from engine.data.capability import least_rows
 from engine.quality.power import rows_for_band
+from engine.quality.slices import n_min
 from engine.records import METRICS as METRIC_FACTS
 from engine.records import Band, Certificate, EvalSetInfo, Experiment, Interval, Measurement, Study
 from engine.reports import numbers
@@ -115,13 +115,12 @@ def can_certify(band: Band, info: EvalSetInfo) -> str:
     if band.relative or not METRIC_FACTS[band.metric or "accuracy"].fixed_scale or band.max_drop <= 0:
         return text
     alpha = band.alpha / band.n_certificates
-    least = least_rows(band.max_drop, alpha)
+    least = n_min(band.max_drop, alpha)
+    assert least is not None
     if n_rows < least:
         return f"{text} Too few for this band: {least:,} are the least."
     needed = rows_for_band(band.max_drop, alpha=alpha)
-    return (
-        f"{text} {needed[0].upper()}{needed[1:]}. A slice needs {least_rows(band.slice_max_drop, alpha):,} of its own."
-    )
+    return f"{text} {needed[0].upper()}{needed[1:]}. A slice needs {n_min(band.slice_max_drop, alpha):,} of its own."
 
 
 def _certificate_line(one: Certificate) -> None:

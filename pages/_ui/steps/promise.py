@@ -6,9 +6,9 @@ from typing import Final
 
 import streamlit as st
 
-from engine.data.capability import capability
 from engine.errors import WhetstoneError
 from engine.jobs.start import create_study
+from engine.quality.capability import capability
 from engine.records import EvalSetInfo, Goal, Study, Workload
 from engine.settings import settings
 from engine.study import StudyRequest, Terms, checked
