@@ -39,6 +39,9 @@ def command() -> None:
 @click.option("--metric", default="auto", show_default=True, type=click.Choice(["auto", *get_args(Metric)]))
 @click.option("--max-drop", default=0.01, show_default=True, type=float, help="Loss allowed overall.")
 @click.option("--slice-max-drop", default=0.02, show_default=True, type=float, help="Loss allowed in each slice.")
+@click.option("--tau", type=float, help="Quantile that the pinball loss judges, for example 0.9.")
+@click.option("--all-slices", is_flag=True, help="A slice with too few rows keeps everything from being certified.")
+@click.option("--certificates", default=3, show_default=True, type=int, help="Variants that may be certified.")
 @click.option("--goal", default="p50=3", show_default=True, help="p50, p99 or cost, and the factor.")
 @click.option("--batch", default=1, show_default=True, type=int, help="Primary batch size.")
 @click.option("--threads", default=1, show_default=True, type=int, help="Threads of one serving process.")
@@ -85,6 +88,9 @@ def new(**given: Any) -> None:
                 metric=given["metric"],
                 max_drop=given["max_drop"],
                 slice_max_drop=given["slice_max_drop"],
+                require_all_slices=given["all_slices"],
+                tau=given["tau"],
+                n_certificates=given["certificates"],
             ),
             workload=checked(Workload, batch_size=given["batch"], threads=given["threads"]),
             price_per_hour=given["price"],
