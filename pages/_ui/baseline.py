@@ -14,22 +14,11 @@ from engine.records import Band, Certificate, EvalSetInfo, Experiment, Interval,
 from engine.reports import numbers
 from engine.reports.money import cost_per_1k
 from pages._ui.certifying import certificate_link
+from pages._ui.explanations import why
 from pages._ui.parts import badge, card_title, md_badge, tile, warn
 from pages._ui.text import plain
 from pages._ui.variants import recipe_name
 from pages._ui.words import CERTIFIED, METRICS, cost_unit, drop_unit, goal_sentence, metric_name
-
-MEANING = {
-    "quality": "Of the original, on the selection rows. Variants are compared with it row by row.",
-    "p50": "Half of the calls are faster than this.",
-    "p95": "One call in twenty is slower than this.",
-    "p99": "One call in a hundred is slower than this.",
-    "first": "The first call of a fresh process: what a cold start costs on top of loading.",
-    "rate": "Rows per second of one process that is never idle, at this batch size.",
-    "memory": "Highest memory of one serving process.",
-    "size": "Bytes of the model's files.",
-    "cost": "Price of a replica-hour, spread over what one replica answers at full use.",
-}
 
 
 def baseline_tiles(study: Study, run: Experiment) -> None:
@@ -49,21 +38,21 @@ def _tiles(study: Study, run: Experiment, measured: Measurement) -> list[tuple[s
     load = f"load {numbers.latency(measured.load_ms)}"
     per_call = f"batch {measured.workload.batch_size:,}"
     found = [
-        ("p50 latency", numbers.latency(measured.p50_ms.value), _spread(measured.p50_ms), MEANING["p50"]),
-        ("p95 latency", _tail(measured.p95_ms), _spread(measured.p95_ms), MEANING["p95"]),
-        ("p99 latency", _tail(measured.p99_ms), _spread(measured.p99_ms), MEANING["p99"]),
-        ("First call", numbers.latency(measured.cold_start_ms), load, MEANING["first"]),
-        ("Items per second", numbers.rate(measured.items_per_s).split(numbers.SPACE)[0], per_call, MEANING["rate"]),
-        ("Memory", numbers.size(measured.peak_bytes), "one process", MEANING["memory"]),
+        ("p50 latency", numbers.latency(measured.p50_ms.value), _spread(measured.p50_ms), why("p50_ms")),
+        ("p95 latency", _tail(measured.p95_ms), _spread(measured.p95_ms), why("p95_ms")),
+        ("p99 latency", _tail(measured.p99_ms), _spread(measured.p99_ms), why("p99_ms")),
+        ("First call", numbers.latency(measured.cold_start_ms), load, why("cold_start_ms")),
+        ("Items per second", numbers.rate(measured.items_per_s).split(numbers.SPACE)[0], per_call, why("items_per_s")),
+        ("Memory", numbers.size(measured.peak_bytes), "one process", why("peak_bytes")),
     ]
     if run.artefact:
-        found.append(("Size", numbers.size(run.artefact.size_bytes), "on disk", MEANING["size"]))
+        found.append(("Size", numbers.size(run.artefact.size_bytes), "on disk", why("size_bytes")))
     if (cost := cost_per_1k(study.price_per_hour, measured.items_per_s)) is not None:
         label, factor = cost_unit(cost)
-        found.append((label, numbers.money(cost * factor, study.currency), "at full use", MEANING["cost"]))
+        found.append((label, numbers.money(cost * factor, study.currency), "at full use", why("cost_per_1k")))
     if run.quality and run.quality.candidate is not None:
         value = numbers.quality(run.quality.candidate, run.quality.metric)
-        found.append((metric_name(run.quality.metric), value, f"{run.quality.n_rows:,} rows", MEANING["quality"]))
+        found.append((metric_name(run.quality.metric), value, f"{run.quality.n_rows:,} rows", why("metric_value")))
     return found
 
 
@@ -120,7 +109,9 @@ def can_certify(band: Band, info: EvalSetInfo) -> str:
     if n_rows < least:
         return f"{text} Too few for this band: {least:,} are the least."
     needed = rows_for_band(band.max_drop, alpha=alpha)
-    return f"{text} {needed[0].upper()}{needed[1:]}. A slice needs {n_min(band.slice_max_drop, alpha):,} of its own."
+    of_slice = n_min(band.slice_max_drop, alpha)
+    rest = f" A slice needs {of_slice:,} of its own." if of_slice else ""
+    return f"{text} {needed[0].upper()}{needed[1:]}.{rest}"
 
 
 def _certificate_line(one: Certificate) -> None:

@@ -71,6 +71,7 @@ def test_p11_categories_come_from_the_model(make, public_cases):
 def test_p12_columns_are_matched_by_name(make, public_cases):
     made = make(public_cases / "P12/model.txt", public_cases / "P12/eval.csv")
     assert made.quality().baseline > 0.9
+    assert any("100 certification rows cannot certify a drop limit of 0.01" in note for note in made.info.notes)
 
 
 @pytest.mark.parametrize("name", ["latin1.csv", "bom.csv"])

@@ -194,12 +194,6 @@ def test_p21_images_by_name(public_cases, bind_file):
     assert (found.info.task, len(found.info.classes)) == ("multiclass", 64)
 
 
-def test_few_rows_come_with_what_they_can_show(bind_columns, net):
-    said = bind_columns(random_table(400), net()).info.notes[-1]
-    assert said.startswith("200 certification rows cannot certify a drop limit of 0.01")
-    assert not any("certification rows" in note for note in bind_columns(random_table(3000), net()).info.notes)
-
-
 def test_text_inputs_are_as_wide_as_the_longest_text(bind_columns):
     city = TensorSpec(name="city", dtype="string", shape=("N",))
     signature = Signature(inputs=(city,), outputs=(TensorSpec(name="y", dtype="float32", shape=("N", 2)),))
