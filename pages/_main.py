@@ -20,6 +20,7 @@ page = st.navigation(
         st.Page("compare.py", title="Compare", icon=":material/compare_arrows:", url_path="compare"),
         st.Page("history.py", title="History", icon=":material/history:", url_path="history"),
         st.Page("experiment.py", title="Experiment", url_path="experiment", visibility="hidden"),
+        st.Page("measuring.py", title="How it is measured", url_path="measuring", visibility="hidden"),
         st.Page("certificate.py", title="Certificate", url_path="certificate", visibility="hidden"),
     ]
 )

@@ -6,7 +6,8 @@ from engine.records import Experiment
 from engine.reports import export_table
 from pages._ui import loaders
 from pages._ui.certifying import certify_action
-from pages._ui.compare_table import SORTS, comparison, ordered
+from pages._ui.compare_table import FIGURES, SORTS, comparison, ordered
+from pages._ui.explanations import legend
 from pages._ui.keys import study_or_stop
 from pages._ui.parts import empty, head
 from pages._ui.plots import scatter_card, slices_card
@@ -77,6 +78,7 @@ if rows:
         "larger than the noise. Speed-ups are of the same process pairs, with their 95 % interval."
     )
     with st.container(horizontal=True, vertical_alignment="center", key="cm-export"):
+        legend(FIGURES, key="cm-legend")
         st.caption("Export as shown", width="content")
         for label, (ending, mime, write) in EXPORTS.items():
             st.download_button(

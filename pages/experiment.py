@@ -9,7 +9,7 @@ from pages._ui.batch_curve import batch_section
 from pages._ui.call_times import call_times
 from pages._ui.certifying import certificate_of, certify_action
 from pages._ui.details import environment_table, lineage, log_section, quality_section, timing_table
-from pages._ui.explanations import why
+from pages._ui.explanations import about
 from pages._ui.job_panel import live_jobs, retry_button
 from pages._ui.keys import experiment_or_stop
 from pages._ui.operators import operators_section
@@ -49,7 +49,7 @@ if run.status == "succeeded":
         certify_action(study, run, key="ex")
 
     run_verdict(study, run, rows, certificate_of(issued, run), key="ex", actions=certify)
-    st.subheader("Time", anchor=False, help=why("time"))
+    st.subheader("Time", anchor=False, help=about("time"))
     timing_table(run)
     call_times(study, run)
     batch_section(study, run)

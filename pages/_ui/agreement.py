@@ -9,11 +9,22 @@ import streamlit as st
 
 from engine.records import METRICS, Agreement, Calibration, ClassFigure, FoundSlice, MetricFigure, QualityReport
 from engine.reports import numbers
-from pages._ui.explanations import why
+from pages._ui.explanations import about, legend, why
 from pages._ui.parts import card_title, tone
 from pages._ui.text import plain
 
 BEFORE, AFTER = "Original", "This run"
+FIGURES = {
+    "Most likely class changed": "flip_fraction",
+    "Right before, wrong now": "bad_flip_fraction",
+    "Wrong before, right now": "good_flip_fraction",
+    "Same top classes": "top_k_overlap",
+    "Largest difference of an output": "max_abs_diff",
+    "99% of rows differ by at most": "p99_abs_diff",
+    "KL divergence, mean": "mean_kl_nats",
+    "KL divergence, largest": "max_kl_nats",
+    "Jensen–Shannon, mean": "mean_js_nats",
+}
 
 
 def agreement_cards(report: QualityReport) -> None:
@@ -32,11 +43,12 @@ def agreement_cards(report: QualityReport) -> None:
 
 def _agreement_card(found: Agreement) -> None:
     with st.container(border=True, height="stretch", key="ex-agreement", gap="small"):
-        card_title("Agreement with the original", help=why("agreement"))
+        card_title("Agreement with the original", help=about("agreement"))
         if found.identical:
             st.markdown("**The answers are bit for bit those of the original.**")
             return
         st.table(agreement(found), border="horizontal")
+        legend(FIGURES, key="ex-agreement-legend")
 
 
 def agreement(found: Agreement) -> dict[str, str]:
@@ -58,7 +70,7 @@ def agreement(found: Agreement) -> dict[str, str]:
 
 def _figures_card(report: QualityReport) -> None:
     with st.container(border=True, height="stretch", key="ex-figures", gap="small"):
-        card_title("Other figures, without a verdict", help=why("calibration") if report.calibration else None)
+        card_title("Other figures, without a verdict", help=why("equal_width") if report.calibration else None)
         st.table(figures(report.figures, report.calibration), border="horizontal", hide_index=True, alt="Other metrics")
         if report.calibration:
             st.caption(f":gray[{calibration_sentence(report.calibration)}]")

@@ -104,14 +104,12 @@ def can_certify(band: Band, info: EvalSetInfo) -> str:
     if band.relative or not METRIC_FACTS[band.metric or "accuracy"].fixed_scale or band.max_drop <= 0:
         return text
     alpha = band.alpha / band.n_certificates
-    least = n_min(band.max_drop, alpha)
-    assert least is not None
-    if n_rows < least:
+    least, each = n_min(band.max_drop, alpha), n_min(band.slice_max_drop, alpha)
+    if least is not None and n_rows < least:
         return f"{text} Too few for this band: {least:,} are the least."
     needed = rows_for_band(band.max_drop, alpha=alpha)
-    of_slice = n_min(band.slice_max_drop, alpha)
-    rest = f" A slice needs {of_slice:,} of its own." if of_slice else ""
-    return f"{text} {needed[0].upper()}{needed[1:]}.{rest}"
+    slices = f" A slice needs {each:,} of its own." if each is not None and band.slices else ""
+    return f"{text} {needed[0].upper()}{needed[1:]}.{slices}"
 
 
 def _certificate_line(one: Certificate) -> None:

@@ -13,7 +13,7 @@ from engine.measurement.sweep import Sweep, sweeps
 from engine.records import Experiment, Interval, Measurement, Study
 from engine.reports import numbers
 from pages._ui.charts import CATEGORY, MUTED, frame, note, show
-from pages._ui.explanations import why
+from pages._ui.explanations import about
 from pages._ui.parts import card_title
 
 VARIANT, ORIGINAL = CATEGORY[0], MUTED
@@ -26,7 +26,7 @@ def batch_section(study: Study, run: Experiment) -> None:
     found = {arm: one for arm, measured in arms.items() if (one := _of_threads(measured, study.workload.threads))}
     if "variant" not in found:
         return
-    st.subheader("Batch size", anchor=False, help=why("batch curve"))
+    st.subheader("Batch size", anchor=False, help=about("batch size"))
     with st.container(border=True, key="ex-batch", gap="small"):
         st.markdown("  \n".join(reading(found["variant"])))
         with st.grid(2, min_column_width=360):

@@ -13,7 +13,7 @@ from engine.records import Experiment, FileRef, Study, Workload
 from engine.reports import numbers
 from engine.settings import settings
 from pages._ui.charts import CATEGORY, MUTED, frame, line, note, show
-from pages._ui.explanations import why
+from pages._ui.explanations import about
 from pages._ui.flags import workload_text
 
 N_POINTS, LABEL_AT = 400, 0.75
@@ -31,7 +31,7 @@ def call_times(study: Study, run: Experiment) -> None:
         with_threads = len({one.threads for one in workloads}) > 1
         start = workloads.index(study.workload) if study.workload in workloads else 0
         chosen = st.selectbox(
-            "Workload", workloads, index=start, key="ex-calls-workload", width=240, help=why("call times"),
+            "Workload", workloads, index=start, key="ex-calls-workload", width=240, help=about("call times"),
             format_func=lambda one: workload_text(one, with_threads=with_threads).capitalize(),
         )  # fmt: skip
         samples = run.measurements[workloads.index(chosen)].samples

@@ -27,6 +27,18 @@ SORTS: dict[str, Key] = {
 }
 
 
+FIGURES = {  # columns -> fields, for their explanation
+    "p50": "p50_ms",
+    "p99": "p99_ms",
+    "Speed-up": "speedup",
+    "Against plain export": "speedup_vs_export",
+    "The metric": "metric_value",
+    "Worst slice": "worst_slice_drop",
+    "Size": "size_bytes",
+    "Cost": "cost_per_1k",
+}
+
+
 def ordered(rows: Sequence[CompareRow], sort: str) -> list[CompareRow]:
     """The baseline, then the others in the chosen order."""
     first = [row for row in rows if row.is_baseline]

@@ -12,7 +12,7 @@ import streamlit as st
 from engine.records import Comparison, Experiment, Interval, Manifest, Measurement, SliceQuality, Study
 from engine.reports import numbers
 from pages._ui import loaders
-from pages._ui.explanations import why
+from pages._ui.explanations import about, legend
 from pages._ui.flags import merged
 from pages._ui.parts import md_badge, warn
 from pages._ui.slice_map import change_text
@@ -32,6 +32,19 @@ QUALITY = {
     "not certified": "Not certified",
     "not judged": "Not judged",
 }
+TIMES = {
+    "p50": "p50_ms",
+    "p95": "p95_ms",
+    "p99": "p99_ms",
+    "Throughput": "items_per_s",
+    "Speed-up": "speedup",
+    "Verdict": "speed_verdict",
+    "First call": "cold_start_ms",
+    "Load": "load_ms",
+    "Memory": "peak_bytes",
+    "Process pairs": "n_pairs",
+}
+LOSSES = {"Change": "drop", "Could be as bad as": "bound", "Verdict": "quality_verdict", "Too few rows": "too_few_rows"}
 N_LOG_LINES, N_FEW = 400, 12
 
 
@@ -47,6 +60,7 @@ def timing_table(run: Experiment) -> None:
         f"{first.n_calls:,} calls in {first.n_pairs} process pairs"
     )
     warn(merged(run.measurements))
+    legend(TIMES, key="ex-times-legend")
 
 
 def _timing_row(run: Experiment, measured: Measurement) -> dict[str, str]:
@@ -81,7 +95,7 @@ def quality_section(study: Study, run: Experiment) -> None:
     report = run.quality
     if report is None:
         return
-    st.subheader("Quality", anchor=False, help=why("quality"))
+    st.subheader("Quality", anchor=False, help=about("quality"))
     unit = drop_unit(study.promise.band)
     with st.container(border=True, key="ex-quality"):
         if report.candidate is not None:
@@ -93,6 +107,7 @@ def quality_section(study: Study, run: Experiment) -> None:
         slices = [_slice_row(cell, unit) for cell in report.slices if cell.verdict != "too few rows"]
         if slices:
             st.table(pd.DataFrame(slices), border="horizontal", hide_index=True, alt="Quality by slice")
+        legend(LOSSES, key="ex-quality-legend")
         if few := [cell for cell in report.slices if cell.verdict == "too few rows"]:
             st.markdown(_too_few(few))
 

@@ -8,7 +8,7 @@ import streamlit as st
 from engine.records import Experiment, OperatorCost, OperatorProfile
 from engine.reports.operators import operator_rows
 from pages._ui.charts import CATEGORY, MUTED, frame, show
-from pages._ui.explanations import why
+from pages._ui.explanations import about
 from pages._ui.text import for_chart, plain, sentence
 
 N_BARS = 8
@@ -28,7 +28,7 @@ def operators_section(run: Experiment) -> None:
     profile = run.operators
     if profile is None:
         return
-    st.subheader("Where the time goes", anchor=False, help=why("operators"))
+    st.subheader("Where the time goes", anchor=False, help=about("operators"))
     with st.container(border=True, key="ex-operators", gap="small"):
         if not profile.before and not profile.after:
             st.markdown(f"No operator profile: {sentence(profile.reading)}")

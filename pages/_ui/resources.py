@@ -11,9 +11,18 @@ from engine.records import Experiment, Measurement, Study
 from engine.reports import numbers
 from pages._ui import loaders
 from pages._ui.baseline import primary
-from pages._ui.explanations import why
+from pages._ui.explanations import about, legend
 from pages._ui.parts import card_title, tone
 
+FIGURES = {
+    "Peak memory": "peak_bytes",
+    "Size on disk": "size_bytes",
+    "Compressed": "compressed_bytes",
+    "Load": "load_ms",
+    "First call": "cold_start_ms",
+    "Cores used": "cpu_utilisation",
+    "Empty call": "floor_ms",
+}
 Row = tuple[str, Callable[[float | None], str], float | None, float | None]  # name, how it is written, before, after
 
 
@@ -24,8 +33,9 @@ def resources_card(study: Study, run: Experiment) -> None:
         return
     before = next((one for one in run.baselines if one.workload == after.workload), None)
     with st.container(border=True, height="stretch", key="ex-resources", gap="small"):
-        card_title("Resources", help=why("resources"))
+        card_title("Resources", help=about("resources"))
         st.table(resources(study, run, after, before), border="horizontal", hide_index=True, alt="Resources")
+        legend(FIGURES, key="ex-resources-legend")
         st.caption(
             "Of one fresh serving process at the study's batch. The compressed size is what travels to a replica."
         )
@@ -66,7 +76,7 @@ def threads_card(study: Study, run: Experiment) -> None:
     if batch is None:
         return
     with st.container(border=True, height="stretch", key="ex-threads", gap="small"):
-        card_title("Threads", help=why("threads"))
+        card_title("Threads", help=about("threads"))
         st.table(thread_table(run, batch), border="horizontal", hide_index=True, alt="Call time by number of threads")
         st.caption(f"At {batch:,} per call. Cores used: processor time over wall time while calls were timed.")
 

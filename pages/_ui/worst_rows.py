@@ -15,7 +15,7 @@ from engine.reports.disagreements import COLUMNS, disagreement_rows
 from engine.settings import settings
 from engine.workspace import Workspace
 from pages._ui import loaders
-from pages._ui.explanations import why
+from pages._ui.explanations import about
 from pages._ui.parts import refusal, tone
 from pages._ui.text import file_stem, plain
 from pages._ui.variants import name_of
@@ -106,7 +106,7 @@ def _filter(info: EvalSetInfo) -> tuple[tuple[str, str], ...]:
         format_func=lambda one: "All rows" if one is None else f"{one[0]}: {one[1]}"[:80],
         key="ex-worst-slice",
         width=280,
-        help=why("disagreements"),
+        help=about("disagreements"),
     )
     return () if chosen is None else (chosen,)
 

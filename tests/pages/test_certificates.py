@@ -35,12 +35,15 @@ def _press_certify(experiment_id):
 
 
 def test_a_refusal_is_a_sentence_and_uses_no_certificate(study, ledger):
-    run = runs_of(ledger, study)[1]
-    app = AppTest.from_function(_press_certify, args=(run.id,), default_timeout=30).run()
+    fewer, *others = runs_of(ledger, study)[1:]
+    more = add_run(ledger, study, Recipe(steps=(Step(lever="x"),)), speedup=1.5)
+    for run in (*(one.id for one in others), more):
+        add_certificate(ledger, study, run)
+    app = AppTest.from_function(_press_certify, args=(fewer.id,), default_timeout=30).run()
     assert not app.exception
     assert "Nothing was certified and no certificate was used" in app.error[0].value
-    assert "bring the model again" in app.error[0].value
-    assert ledger.certificates(study.id) == []
+    assert "New rows needed" in app.error[0].value
+    assert ledger.certificate_of(fewer.id) is None
 
 
 def test_after_the_last_certificate_the_button_says_why(study, ledger, open_page):
