@@ -142,12 +142,18 @@ def _outcome(study, recipe, speedup, drop, workloads, samples):
             change=Interval(value=0.002, low=-0.001, high=0.005),
         ),
     )  # fmt: skip
-    taken = [_measured(artefact.id, 1 / (speedup or 1.0), one, samples) for one in workloads]
-    values = {"artefact": artefact, "measurements": taken, "quality": quality, "compressed_bytes": 900_000}
+    values = {"artefact": artefact, "quality": quality, "compressed_bytes": 900_000}
     values["operators"] = _operators(alone=speedup is None)
     if speedup is not None:
-        values["baselines"] = [_measured(ORIGINAL.id, 1, one, samples) for one in workloads]
         values["chain"] = tuple(artefact for _ in recipe.steps)
+    return values | timed(artefact.id, speedup, workloads, samples)
+
+
+def timed(artefact_id, speedup, workloads, samples=None):
+    """What a run found out about time; speedup None: the baseline."""
+    values = {"measurements": [_measured(artefact_id, 1 / (speedup or 1.0), one, samples) for one in workloads]}
+    if speedup is not None:
+        values["baselines"] = [_measured(ORIGINAL.id, 1, one, samples) for one in workloads]
         values["comparisons"] = [
             Comparison(
                 workload=one, quantile=0.5, ratio=1 / speedup, low=0.97 / speedup, high=1.03 / speedup,

@@ -5,7 +5,7 @@ import urllib.request
 
 import psutil
 import pytest
-from page_history import HOSTILE, add_run, make_study
+from page_history import HOSTILE, add_certificate, add_run, make_study
 from playwright.sync_api import expect
 
 from benchmarks.dashboard import serving
@@ -19,6 +19,8 @@ TITLES = {
     "compare?study=study0001": "Compare",
     "history": "History",
     "experiment?id=RUN": "Original",
+    "certificate?id=CERT": "Certificate",
+    "measuring": "How time and quality are measured",
 }
 
 
@@ -29,20 +31,21 @@ def filled(tmp_path_factory):
     ledger = Ledger.open(f"sqlite:///{home / 'whetstone.db'}", home)
     study = make_study(ledger, name="Flight delay")
     run = add_run(ledger, study, Recipe(), speedup=None)
-    add_run(ledger, study, Recipe(steps=(Step(lever="pruning.fewer_trees"),)), speedup=3.4, drop=0.004)
+    fewer = add_run(ledger, study, Recipe(steps=(Step(lever="pruning.fewer_trees"),)), speedup=3.4, drop=0.004)
+    certificate = add_certificate(ledger, study, fewer)
     hostile = make_study(ledger, name=HOSTILE, study_id="hostile01")
     add_run(ledger, hostile, Recipe(), speedup=None)
     add_run(ledger, hostile, Recipe(steps=(Step(lever="x"),)), speedup=1, status="failed", message=HOSTILE)
     ledger.close()
-    return home, run
+    return home, run, certificate.id
 
 
 @pytest.mark.parametrize("address", list(TITLES))
 def test_the_first_visit_of_a_fresh_server_may_be_any_page(filled, visit, address):
-    home, run = filled
+    home, run, certificate = filled
     with serving(home) as fresh:
         visitor = visit(fresh.url)
-        page = visitor.open(address.replace("RUN", run))
+        page = visitor.open(address.replace("RUN", run).replace("CERT", certificate))
         expect(page.get_by_role("heading", name=TITLES[address], exact=True)).to_be_visible(timeout=30_000)
         names = page.locator("[data-testid=stSidebarNavLink]").all_inner_texts()
         assert [name.strip().split("\n")[-1] for name in names] == [
