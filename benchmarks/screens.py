@@ -1,6 +1,7 @@
 """`python -m benchmarks.screens FOLDER`: a picture of every page, light and dark, 1280 and 800 wide.
 
-The history is a real one: the sample `flight_delay` and three runs, made by the command line in a home of its own.
+The history is a real one: the sample `flight_delay`, three runs and a certificate, made by the command line in a home
+of its own.
 WHETSTONE_SCREENS_HOME names a home to show instead.
 """
 
@@ -50,6 +51,7 @@ def addresses(server: Server) -> dict[str, str]:
     try:
         study = ledger.studies()[0]
         runs = [run for run in ledger.experiments(study_id=study.id) if run.comparisons]
+        certificates = ledger.certificates()
         data = next((path.name for path in (server.home / "tables").iterdir()), "")
     finally:
         ledger.close()
@@ -60,7 +62,9 @@ def addresses(server: Server) -> dict[str, str]:
         "new-study-data": f"new-study?model={study.model_id}&data={data}&step=Data",
         "study": f"study?study={study.id}",
         "compare": f"compare?study={study.id}",
-        "experiment": f"experiment?id={runs[0].id}" if runs else "experiment",
+        "experiment": f"experiment?id={runs[-1].id}" if runs else "experiment",
+        "certificate": f"certificate?id={certificates[0].id}" if certificates else "certificate",
+        "measuring": "measuring",
         "history": "history",
         "no-such-study": "study?study=nothing",
     }
@@ -116,7 +120,8 @@ def _home() -> Iterator[Path]:
         study_id = engine("sample", "flight_delay")
         for steps in RUNS:
             chain = itertools.chain.from_iterable(("--step", step) for step in steps)
-            engine("run", study_id, *chain, "--preset", "quick")
+            last = engine("run", study_id, *chain, "--batch", "1,8,64", "--preset", "quick")
+        engine("certify", last, "--format", "json", "--output", str(Path(folder) / "certificate.json"))
         yield Path(folder)
 
 

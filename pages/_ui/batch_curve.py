@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from engine.measurement.sweep import Sweep, sweeps
+from engine.measurement.sweep import Sweep, largest_within, sweeps
 from engine.records import Experiment, Interval, Measurement, Study
 from engine.reports import numbers
 from pages._ui.charts import CATEGORY, MUTED, frame, note, show
@@ -29,6 +29,7 @@ def batch_section(study: Study, run: Experiment) -> None:
     st.subheader("Batch size", anchor=False, help=about("batch size"))
     with st.container(border=True, key="ex-batch", gap="small"):
         st.markdown("  \n".join(reading(found["variant"])))
+        _budget(run.measurements, study.workload.threads)
         with st.grid(2, min_column_width=360):
             _chart("Time of one call", "ms", "call", {arm: _times(one) for arm, one in found.items()}, found)
             _chart("Items per second", "items/s", "rate", {arm: _rates(one) for arm, one in found.items()})
@@ -37,6 +38,25 @@ def batch_section(study: Study, run: Experiment) -> None:
             "Bars are 95 % intervals. Dashed is the fitted line; where it misses a point by more than 15 % it is not "
             "drawn, and values between the points are read off the table in straight steps."
         )
+
+
+def _budget(measured: Sequence[Measurement], threads: int) -> None:
+    """Ask for a p95 budget and name the largest batch that keeps it."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        budget_ms = st.number_input(
+            "p95 budget, ms", 0.0, None, None, placeholder="none", key="ex-batch-budget", width=150,
+            help="The largest batch of which 95 % of the calls keep within this time.",
+        )  # fmt: skip
+        if budget_ms:
+            st.markdown(budget_sentence([one for one in measured if one.workload.threads == threads], budget_ms))
+
+
+def budget_sentence(measured: Sequence[Measurement], budget_ms: float) -> str:
+    """The largest batch inside the budget, or that there is none."""
+    found = largest_within(measured, budget_ms)
+    if found is None:
+        return f"No batch that was timed keeps p95 within {numbers.latency(budget_ms)}."
+    return f"The largest batch within {numbers.latency(budget_ms)} is **{found:,}**."
 
 
 def reading(sweep: Sweep) -> list[str]:

@@ -36,7 +36,7 @@ TIMES = {
     "p50": "p50_ms",
     "p95": "p95_ms",
     "p99": "p99_ms",
-    "Throughput": "items_per_s",
+    "Items/s": "items_per_s",
     "Speed-up": "speedup",
     "Verdict": "speed_verdict",
     "First call": "cold_start_ms",
@@ -50,7 +50,7 @@ N_LOG_LINES, N_FEW = 400, 12
 
 def timing_table(run: Experiment) -> None:
     """One row per batch: the original, this run, and what the pairs say."""
-    rows = [_timing_row(run, measured) for measured in run.measurements]
+    rows = [timing_row(run, measured) for measured in run.measurements]
     st.table(pd.DataFrame(rows), border="horizontal", hide_index=True, alt="Latency and throughput per batch size")
     first = run.measurements[0]
     st.caption(
@@ -63,7 +63,8 @@ def timing_table(run: Experiment) -> None:
     legend(TIMES, key="ex-times-legend")
 
 
-def _timing_row(run: Experiment, measured: Measurement) -> dict[str, str]:
+def timing_row(run: Experiment, measured: Measurement) -> dict[str, str]:
+    """One workload: the original, this run, and what the pairs say."""
     row = {"Batch": f"{measured.workload.batch_size:,}"}
     if len({one.workload.threads for one in run.measurements}) > 1:
         row["Threads"] = str(measured.workload.threads)
@@ -73,17 +74,24 @@ def _timing_row(run: Experiment, measured: Measurement) -> dict[str, str]:
     row["p50"] = numbers.latency(measured.p50_ms.value)
     row["p95"] = _or_dash(measured.p95_ms)
     row["p99"] = _or_dash(measured.p99_ms)
-    row["Throughput"] = numbers.rate(measured.items_per_s)
+    row["Items/s"] = numbers.rate(measured.items_per_s).split(numbers.SPACE)[0]
     found = next((c for c in run.comparisons if c.workload == measured.workload and c.quantile == 0.5), None)
     if found:
         row["Speed-up"] = speedup_text(found)
-        row["Verdict"] = md_badge(SPEED[found.verdict])
+        row["Verdict"] = md_badge(SPEED[found.verdict]) + _needed(found)
     return row
 
 
 def speedup_text(found: Comparison) -> str:
-    """'3.42× (3.31 to 3.55)'."""
-    return f"{1 / found.ratio:.2f}× ({1 / found.high:.2f} to {1 / found.low:.2f})"
+    """3.42× over a grey 3.31 to 3.55, each kept in one line."""
+    return f"{1 / found.ratio:.2f}×  \n:gray[{1 / found.high:.2f}\u00a0to\u00a0{1 / found.low:.2f}]"
+
+
+def _needed(found: Comparison) -> str:
+    """What would decide, where the pairs could not tell."""
+    if found.pairs_needed is None:
+        return ""
+    return f"  \n:gray[about\u00a0{found.pairs_needed:,}\u00a0pairs would decide]"
 
 
 def _or_dash(value: Interval | None) -> str:

@@ -15,6 +15,7 @@ from engine.reports.disagreements import COLUMNS, disagreement_rows
 from pages._ui.agreement import calibration_sentence
 from pages._ui.batch_curve import reading
 from pages._ui.call_times import N_POINTS, spread_chart
+from pages._ui.details import timing_row
 from pages._ui.flags import merged
 from pages._ui.worst_rows import table
 
@@ -42,6 +43,21 @@ def test_the_batch_curve_is_read_aloud_and_tabled(swept, open_page):
     assert "A call takes 588\u202fµs + 118\u202fµs per item" in said  # 2 ms + 0.4 ms · n, 3.4 times faster
     assert "Items per second still rise at 64 per call" in said
     assert list(table_with(app, "On the line")["Items per call"]) == ["1", "4", "16", "64"]
+
+
+def test_a_p95_budget_names_the_largest_batch_that_keeps_it(swept, open_page):
+    app = open_page("experiment.py", id=swept)
+    app.number_input(key="ex-batch-budget").set_value(3.0).run()  # (2 + 0.4 n) / 3.4 ms: 2.47 at 16, 8.1 at 64
+    assert "The largest batch within 3.00\u202fms is **16**." in texts(app)
+    app.number_input(key="ex-batch-budget").set_value(0.1).run()
+    assert "No batch that was timed keeps p95 within 100\u202fµs." in texts(app)
+
+
+def test_cannot_tell_says_how_many_pairs_would_decide(swept, ledger):
+    run = ledger.experiment(swept)
+    unsure = run.comparisons[0].model_copy(update={"verdict": "cannot tell", "pairs_needed": 24})
+    row = timing_row(run.model_copy(update={"comparisons": (unsure,)}), run.measurements[0])
+    assert row["Verdict"].endswith("about\u00a024\u00a0pairs would decide]")
 
 
 def test_where_no_line_fits_the_table_stands_for_it():
