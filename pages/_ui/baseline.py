@@ -15,6 +15,7 @@ from engine.reports import numbers
 from engine.reports.money import cost_per_1k
 from pages._ui.certifying import certificate_link
 from pages._ui.explanations import why
+from pages._ui.flags import merged
 from pages._ui.parts import badge, card_title, md_badge, tile, warn
 from pages._ui.text import plain
 from pages._ui.variants import recipe_name
@@ -30,7 +31,7 @@ def baseline_tiles(study: Study, run: Experiment) -> None:
     with st.grid(5 if len(tiles) > 8 else 4, min_column_width=128):
         for label, value, note, meaning in tiles:
             tile(label, value, note, meaning)
-    warn(measured.flags)
+    warn(merged([measured]))
 
 
 def _tiles(study: Study, run: Experiment, measured: Measurement) -> list[tuple[str, str, str, str]]:

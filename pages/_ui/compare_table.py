@@ -16,6 +16,7 @@ from pages._ui.words import CERTIFIED, cost_unit, metric_name, with_times_sign
 
 Key = Callable[[CompareRow], float]
 LAST = float("inf")
+SHORT = 18  # letters, up to which a slice is kept in one line
 NB = "\u00a0"  # keeps a short cell in one line
 SORTS: dict[str, Key] = {
     "Order of asking": lambda row: 0.0,
@@ -144,7 +145,8 @@ def _worst(row: CompareRow) -> str:
     if row.is_baseline or row.worst_slice is None:
         return numbers.MISSING
     change = numbers.quality_change(row.worst_slice_drop, row.metric, relative=False)
-    return f"{plain(row.worst_slice, 60)}  \n:gray[{change}]"
+    name = plain(row.worst_slice, 60)
+    return f"{name.replace(' ', NB) if len(name) <= SHORT else name}  \n:gray[{change}]"
 
 
 def _money(cost: float | None, factor: int, currency: str) -> str:

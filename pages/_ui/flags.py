@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from engine.records import Measurement, Workload
+from pages._ui.words import with_times_sign
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 FEW = 6  # workloads that are named one by one
@@ -19,7 +20,7 @@ def merged(measurements: Sequence[Measurement]) -> list[str]:
             found.setdefault(_NUMBER.sub("#", flag), []).append((measured.workload, flag))
     n_workloads = len({one.workload for one in measurements})
     with_threads = len({one.workload.threads for one in measurements}) > 1
-    return [_line(seen, n_workloads, with_threads=with_threads) for seen in found.values()]
+    return [with_times_sign(_line(seen, n_workloads, with_threads=with_threads)) for seen in found.values()]
 
 
 def workload_text(workload: Workload, *, with_threads: bool) -> str:

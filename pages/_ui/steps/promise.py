@@ -79,11 +79,20 @@ def _band(study: Study, info: EvalSetInfo) -> dict[str, object]:
             persist_state=KEEP, disabled=not band.slices,
             help="A slice is all rows with one value in a slice column, for example one region.",
         )  # fmt: skip
+        n_certificates = st.number_input(
+            "Certificates", 1, 20, 3, key="ns-certificates", persist_state=KEEP,
+            help="How many variants may be judged on the certification rows. The more, the stricter each is judged.",
+        )  # fmt: skip
     judged = ", ".join(plain(column, 40) for column in band.slices) or "none; mark slice columns in the data step"
     st.caption(f"Judged by {METRICS[band.metric]}. Slices: {judged}.")
     if not band.relative:
         st.caption(f":material/info: {plain(capability(info.splits.get('certification', 0), overall / 100), 400)}.")
-    return {"goal": {"kind": kind, "factor": factor}, "max_drop": overall / 100, "slice_max_drop": each / 100}
+    return {
+        "goal": {"kind": kind, "factor": factor},
+        "max_drop": overall / 100,
+        "slice_max_drop": each / 100,
+        "n_certificates": n_certificates,
+    }
 
 
 def _work(state: Brought) -> dict[str, object]:
@@ -109,7 +118,7 @@ def _start(state: Brought, name: str, said: dict[str, object]) -> None:
     config = settings()
     assert state.model is not None
     assert state.table_id is not None
-    terms = {key: said[key] for key in ("max_drop", "slice_max_drop") if key in said}
+    terms = {key: said[key] for key in ("max_drop", "slice_max_drop", "n_certificates") if key in said}
     try:
         request = checked(
             StudyRequest,
