@@ -10,11 +10,18 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import aa, history, imports, overhead
+from benchmarks import aa, certify, history, imports, overhead, parquet
 from engine.environment import describe
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
-PARTS = {"imports": imports.table, "history": history.table, "overhead": overhead.table, "aa": aa.table}
+PARTS = {
+    "imports": imports.table,
+    "history": history.table,
+    "overhead": overhead.table,
+    "certify": certify.table,
+    "parquet": parquet.table,
+    "aa": aa.table,
+}
 HEAD = [
     "# Benchmark results",
     "",
