@@ -69,13 +69,13 @@ def run_table(rows: Sequence[Row], *, key: str) -> Row | None:
         placeholder="–",
         alt="Runs, newest first",
         column_config={
-            "Run": config.TextColumn(width=225),
+            "Run": config.TextColumn(width=210),
             "Study": config.TextColumn(width=135),
             "Status": config.MultiselectColumn(
                 options=list(STATUS_COLOURS), color=list(STATUS_COLOURS.values()), width=90
             ),
             "Speed-up": config.NumberColumn(format="%.2f×", help="Against the original, same process pairs."),
-            "Tags": config.ListColumn(width=85),
+            "Tags": config.ListColumn(width=70),
             "When": config.DatetimeColumn(format="distance", width=110),
         },
     )

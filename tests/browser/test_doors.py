@@ -36,13 +36,15 @@ def filled(tmp_path_factory):
     hostile = make_study(ledger, name=HOSTILE, study_id="hostile01")
     add_run(ledger, hostile, Recipe(), speedup=None)
     add_run(ledger, hostile, Recipe(steps=(Step(lever="x"),)), speedup=1, status="failed", message=HOSTILE)
+    kept = add_run(ledger, hostile, Recipe(steps=(Step(lever="pruning.fewer_trees"),)), speedup=3.4)
+    of_hostile = add_certificate(ledger, hostile, kept)
     ledger.close()
-    return home, run, certificate.id
+    return home, run, certificate.id, of_hostile.id
 
 
 @pytest.mark.parametrize("address", list(TITLES))
 def test_the_first_visit_of_a_fresh_server_may_be_any_page(filled, visit, address):
-    home, run, certificate = filled
+    home, run, certificate, _ = filled
     with serving(home) as fresh:
         visitor = visit(fresh.url)
         page = visitor.open(address.replace("RUN", run).replace("CERT", certificate))
@@ -66,12 +68,14 @@ def running(filled):
         yield server
 
 
-@pytest.mark.parametrize("address", ["", "study?study=hostile01", "compare?study=hostile01", "history"])
-def test_hostile_names_are_text_in_the_browser(running, visit, address):
+@pytest.mark.parametrize(
+    "address", ["", "study?study=hostile01", "compare?study=hostile01", "history", "certificate?id=CERT"]
+)
+def test_hostile_names_are_text_in_the_browser(running, filled, visit, address):
     visitor = visit(running.url)
     alerts = []
     visitor.page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
-    page = visitor.open(address)
+    page = visitor.open(address.replace("CERT", filled[3]))
     page.wait_for_timeout(500)
     assert alerts == []
     assert page.locator("img[src=x]").count() == 0
