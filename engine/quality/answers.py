@@ -91,7 +91,7 @@ class _State:
     ) -> None:
         first = to_scores(before, kind, self.task)
         _check_labels(labels, first)
-        self.identical = self.identical and np.array_equal(before, after)
+        self.identical = self.identical and before.dtype == after.dtype and np.array_equal(before, after)
         self._keep("baseline", rows, first, labels)
         fine = ~non_finite_rows(after)
         second, fits = self._candidate(after, fine, first, kind)

@@ -119,6 +119,27 @@ def test_identical_answers_are_exact_only_behind_the_gate():
     assert ask(before, nearly, labels, band, rows, gate_passed=True).verdict == "too few rows"
 
 
+def test_a_slice_without_an_auc_leaves_the_whole_as_it_is():
+    """Slices tiny / north / south: five rows, and two with one class each (public case P18)."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 4000)
+    before = 1 / (1 + np.exp(-rng.normal(size=4000) - 2 * labels))
+    after = np.clip(before + rng.normal(0, 0.001, 4000), 0, 1)
+    place = np.where(labels == 1, "north", "south").astype(object)
+    place[:5] = "tiny"
+    band = Band(metric="roc_auc", slices=("place",))
+    found = ask(before, after, labels, band, plain(4000, **{"slice:place": place}))
+    assert found.verdict == "pass"
+    said = {one.value: (one.verdict, one.reason, one.drop, one.bound) for one in found.slices}
+    assert said["north"] == said["south"] == ("not judged", "only one class", None, None)
+    assert said["tiny"][:2] == ("too few rows", "too few rows: 5 of 203 needed")
+
+
+def test_answers_of_another_precision_are_not_bit_for_bit_the_same():
+    before, _, labels = answers(2000, 0)
+    assert ask(before, before.astype(np.float32), labels, ONE, gate_passed=True).verdict == "pass"
+
+
 def test_nan_fails_at_once():
     before, after, labels = answers(5000, 0)
     after[17, 0] = np.nan
