@@ -7,7 +7,7 @@ PORT   ?= 8501
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup app test test-quick lint bench screens clean
+.PHONY: help setup app test test-slow test-quick lint bench screens clean
 
 help:            ## Show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -30,8 +30,11 @@ app: setup       ## Serve the dashboard (PORT=8501; HOST=… to listen elsewhere
 	  echo "WARNING: listening on $(HOST). Everybody who can reach it can run models on this machine; put a login in front."; fi
 	$(BIN)/python -m streamlit run app.py --server.address $(HOST) --server.port $(PORT) --server.headless true
 
-test: setup      ## The whole test suite
-	$(BIN)/python -m pytest
+test: setup      ## The test suite
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: setup ## What takes long: rebuilding the samples, sweeps, simulations
+	$(BIN)/python -m pytest -m slow
 
 test-quick: setup ## The suite without slow, browser and PostgreSQL tests
 	$(BIN)/python -m pytest -m "not slow and not browser and not postgres"

@@ -76,7 +76,7 @@ def saved(visitor, key):
 def test_from_upload_to_the_exported_table(server, visit, files, tmp_path):
     me = visit(server.url)
     study = new_study(me, files, name="Churn <b>x</b> :red[y]")
-    expect(me.page.locator(".st-key-st-queue [data-testid=stProgress]")).to_be_visible(timeout=60_000)
+    expect(me.page.locator(".st-key-st-queue [data-testid=stProgress]").first).to_be_visible(timeout=60_000)
     wait_until_done(me)
     expect(me.page.get_by_text("Items per second")).to_be_visible()
 
@@ -133,7 +133,7 @@ def test_a_double_click_starts_one_job_and_it_can_be_stopped(server, visit, file
     study = new_study(me, files, name="Clicked twice", twice=True)
     wait_until_done(me)
     queue(me, "quantisation-int8_dynamic", effort="Strict", twice=True)
-    expect(me.page.locator(".st-key-st-queue [data-testid=stProgress]")).to_be_visible(timeout=60_000)
+    expect(me.page.locator(".st-key-st-queue [data-testid=stProgress]").first).to_be_visible(timeout=60_000)
     ledger = Ledger.open(f"sqlite:///{server.home / 'whetstone.db'}", server.home)
     assert [one.id for one in ledger.studies() if one.name == "Clicked twice"] == [study]
     assert len(ledger.experiments(study_id=study)) == 2

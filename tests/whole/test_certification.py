@@ -206,6 +206,7 @@ def asked(here):
     }
 
 
+@pytest.mark.slow
 def test_without_certification_rows_nothing_is_certified(lab):
     frame = people()
     frame["split"] = np.where(np.arange(len(frame)) % 2, "train", "selection")
@@ -215,6 +216,7 @@ def test_without_certification_rows_nothing_is_certified(lab):
 
 
 # ---------------------------------------------------------------- leakage
+@pytest.mark.slow
 def test_groups_in_training_and_certification_are_refused(lab):
     """The data room keeps them apart; a set that was bound otherwise is refused here."""
     frame = people()
@@ -227,6 +229,7 @@ def test_groups_in_training_and_certification_are_refused(lab):
     assert here.ledger.certificates() == []
 
 
+@pytest.mark.slow
 def test_ids_in_training_and_certification_are_refused(lab):
     frame = people()
     frame["id"] = [f"r{i}" for i in range(len(frame))]
@@ -259,6 +262,7 @@ def plant(evalset, column, text):
         rows.to_parquet(path)
 
 
+@pytest.mark.slow
 def test_repeated_inputs_are_no_leakage_and_the_certificate_says_so(lab):
     frame = people()
     frame[["age", "income", "debt"]] = frame[["age", "income", "debt"]].round(0)
@@ -417,6 +421,7 @@ def test_the_printed_certificate_is_one_page_without_anything_from_elsewhere(lab
 
 
 # ---------------------------------------------------------------- a real case
+@pytest.mark.slow
 def test_dynamic_int8_of_the_digits_says_something_of_all_rows_and_nothing_of_a_class(make, tmp_path, monkeypatch):
     """540 rows that no choice has seen, 52 to 55 of each digit, a band of 0.01 overall and per class."""
     monkeypatch.setenv("WHETSTONE_LOCK_DIR", str(tmp_path / "locks"))

@@ -54,6 +54,7 @@ def test_too_many_threads_are_refused_before_anything_is_queued(shell, study):
 
 @pytest.mark.slow
 @pytest.mark.skipif(usable_cores() < 2, reason="needs two cores")
+@pytest.mark.slow
 def test_a_sweep_of_batches_and_threads(shell, study):
     steps = ("--step", "export.lightgbm_to_onnx", "--preset", "quick")
     run = shell("run", study, *steps, "--batch", "sweep", "--threads", "2,1").split()[-1]

@@ -25,6 +25,11 @@ from tests.engine.jobs.conftest import Bench, alive, until
 WITHIN_S = 3.0  # the promise is about 1 s; this machine may be busy
 
 
+def attempts() -> list[psutil.Process]:
+    """The attempts this process supervises: other tests may have left it a helper of multiprocessing."""
+    return [child for child in psutil.Process().children() if "engine.jobs.lifeline" in " ".join(child.cmdline())]
+
+
 def test_a_result_is_stored_with_what_was_printed(bench):
     run = bench.run("ok")
     assert (run.status, run.attempt, run.created_by, run.device) == ("succeeded", 1, "ada", "cpu")
@@ -136,7 +141,7 @@ def test_the_process_is_set_up_to_fail_first(bench):
 def test_cancel_ends_native_code_at_once(bench, do):
     experiment_id, thread = bench.start(do)
     until(lambda: bench.ledger.queue.state(experiment_id).message)
-    (child,) = psutil.Process().children()
+    (child,) = attempts()
     time.sleep(0.3)
     started = time.monotonic()
     assert bench.ledger.queue.cancel(experiment_id) == "running"
@@ -175,7 +180,7 @@ def test_a_runner_that_must_end_interrupts(bench):
 def test_an_attempt_that_was_given_to_another_ends_and_writes_nothing(bench):
     experiment_id, thread = bench.start("sleep")
     until(lambda: bench.ledger.queue.state(experiment_id).message)
-    (child,) = psutil.Process().children()
+    (child,) = attempts()
     bench.ledger.queue.interrupt_own("test")
     before = bench.ledger.queue.state(experiment_id)
     thread.join(10)
@@ -243,7 +248,7 @@ def test_waiting_is_shown_renews_the_lease_hears_a_cancel_and_costs_no_time(benc
     assert bench.ledger.queue.reap() == 0
     bench.ledger.queue.cancel(unwanted[0])
     until(lambda: bench.ledger.queue.state(unwanted[0]).status == "cancelled", WITHIN_S)
-    assert psutil.Process().children() == []
+    assert attempts() == []
     holder.release()
     for _, thread in (patient, unwanted):
         thread.join(20)
