@@ -256,7 +256,8 @@ def _protocol(certificate: Certificate) -> Section:
         "How",
         (
             "Both models answered the same rows in the same order. No lever saw these rows, no comparison showed them, "
-            "and none of them is among the training or calibration rows, by id, group and content.",
+            "and none of them is among the training or calibration rows, by id, group and content as far as the data "
+            "have them; exceptions are noted above.",
             f"A part passes when the one-sided {1 - band.alpha / band.n_certificates:.2%} bound of its loss is within "
             "the limit, fails when the loss itself is beyond it, and is not certified otherwise. All covered parts "
             f"have to pass. Every bootstrap has the seed {certificate.seed}; protocol {certificate.protocol}.",
