@@ -15,6 +15,9 @@ class Record(BaseModel):
 
     @property
     def fingerprint(self) -> str:
-        """64 hex digits that change whenever any field changes."""
-        body = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        """64 hex digits that change whenever any field changes; a field that is None counts as not there.
+
+        So a later release may add an optional field, and what was hashed before keeps its hash.
+        """
+        body = json.dumps(self.model_dump(mode="json", exclude_none=True), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(body.encode()).hexdigest()
