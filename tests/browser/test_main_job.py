@@ -94,6 +94,7 @@ def test_from_upload_to_the_exported_table(server, visit, files, tmp_path):
 
     page = me.open(f"compare?study={study}")
     expect(page.get_by_role("cell", name="Original").first).to_be_visible()
+    page.wait_for_function("document.querySelector('.js-plotly-plot')?._fullLayout", timeout=30_000)
     colours = page.evaluate("document.querySelector('.js-plotly-plot')._fullLayout.colorway")
     assert len(colours) == 10
     assert colours[0].lower() == "#336990"
