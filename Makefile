@@ -14,7 +14,7 @@ help:            ## Show this list
 
 setup: $(STAMP)  ## Make .venv with everything pinned (again only when requirements.txt changed)
 
-# TORCH_INDEX_URL picks another build of torch, for example https://download.pytorch.org/whl/cpu
+# TORCH_INDEX_URL picks another build of torch: the package index that holds it
 $(STAMP): requirements.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 11) <= v < (3, 14) else f"Whetstone needs Python 3.11 to 3.13, this is {v.major}.{v.minor}; set PYTHON=…")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
