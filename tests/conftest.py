@@ -9,6 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# the same examples in every run: a failure can be had again, and a green main stays green
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile("repeatable")
 
 NOT_RUN: list[str] = []  # tests left out for want of a system part, told apart from ordinary skips by their reason
 CASES = Path(__file__).parent / "cases"

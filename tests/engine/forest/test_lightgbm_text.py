@@ -270,7 +270,7 @@ def test_mutated_text_is_refused_or_loads_natively(tmp_path):
             survivors[text] = write(parse(text))
 
     run()
-    assert len(survivors) > 20
+    assert len(survivors) > 5
     for name, texts in (("clean", list(survivors.values())), ("raw", list(survivors))):
         path = tmp_path / f"{name}.json"
         path.write_text(json.dumps(texts))
