@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import pandas as pd
+
 from engine import scoring
 from engine.data.stored import load_rows, load_split
 from engine.errors import InvalidRequest
@@ -26,6 +29,17 @@ def disagreements(
 
     Raises InvalidRequest for an experiment without a result.
     """
+    before, after, labels, rows = on_selection(experiment, study, workspace)
+    return worst_rows(before, after, labels, rows, study.signature, within=within, limit=limit)
+
+
+def on_selection(
+    experiment: Experiment, study: Study, workspace: Workspace
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, pd.DataFrame]:
+    """The original's and the experiment's judged output on the selection rows, their labels, and the rows.
+
+    Answers that are not stored any more are computed again. Raises InvalidRequest for an experiment without a result.
+    """
     if experiment.artefact is None:
         raise InvalidRequest(f"experiment {experiment.id} is {experiment.status}; there are no answers to compare")
     original = uploaded(study, workspace)
@@ -39,6 +53,4 @@ def disagreements(
         scoring.outputs(artefact, runtime, evalset, "selection", workspace, threads=study.workload.threads)[judged]
         for artefact, runtime in sides
     )
-    labels = load_split(evalset, "selection").labels
-    rows = load_rows(evalset, "selection")
-    return worst_rows(before, after, labels, rows, study.signature, within=within, limit=limit)
+    return before, after, load_split(evalset, "selection").labels, load_rows(evalset, "selection")
