@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import ValidationError
 
-from engine.data.evalset_writer import INPUTS_FILE
+from engine.data.stored import INPUTS_FILE
 from engine.environment import machine_id
 from engine.measurement.presets import TimingPlan
 from engine.measurement.protocol import Progress

@@ -17,11 +17,11 @@ from engine.data.array_file import ArrayFile
 from engine.data.limits import MAX_BYTES, size_text
 from engine.data.placement import Placement
 from engine.data.slices import SliceColumn
+from engine.data.stored import INPUTS_FILE, LABELS_FILE, ROWS_FILE
 from engine.errors import BadData
 from engine.records import SplitName
 
 SPLIT_NAMES: tuple[SplitName, ...] = get_args(SplitName)
-INPUTS_FILE, LABELS_FILE, ROWS_FILE = "inputs.json", "labels.npy", "rows.parquet"
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
-from engine.data.evalset_writer import INPUTS_FILE, LABELS_FILE, ROWS_FILE
 from engine.plugin import Split
 from engine.records import EvalSetInfo, SplitName
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INPUTS_FILE, LABELS_FILE, ROWS_FILE = "inputs.json", "labels.npy", "rows.parquet"
 
 
 def load_split(folder: Path, split: SplitName) -> Split:
@@ -24,6 +28,8 @@ def load_split(folder: Path, split: SplitName) -> Split:
 
 def load_rows(folder: Path, split: SplitName) -> pd.DataFrame:
     """One line per row of a split: row, and where given id, group, weight and "slice:<name>" per slice column."""
+    import pandas as pd  # a timed process opens the arrays alone, and its memory is measured
+
     return pd.read_parquet(folder / split / ROWS_FILE)
 
 
