@@ -38,6 +38,7 @@ FLAGS = (
     "amx_int8",
     "amx_bf16",
     "asimddp",
+    "asimdhp",
     "i8mm",
     "sve",
     "bf16",

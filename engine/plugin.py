@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 LEVER_FAMILIES = ("quantisation", "pruning", "distillation", "export")
 Predict = Callable[["dict[str, np.ndarray]"], "dict[str, np.ndarray]"]
+Outlook = Literal["Likely faster", "Worth a try", "No difference", "Likely slower"]
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,27 @@ class Plugin(BaseModel):
         return next((name for name in cls.libraries if importlib.util.find_spec(name) is None), None)
 
 
+@dataclass(frozen=True)
+class Prediction:
+    """What a lever will probably do to the time of a call, said before anything runs: a word and why, in a sentence.
+
+    Judged from what is known of the model and the processor. It decides nothing; only a run does.
+    """
+
+    word: Outlook
+    reason: str
+
+
 class Lever(Plugin):
     """Changes the files of a model."""
 
     produces: ClassVar[str | None] = None  # None: same format as the source
     exact: ClassVar[bool] = False  # True: the answers must stay the original's within rounding, else ParityFailed
+
+    @classmethod
+    def predicts(cls, manifest: Manifest, machine: Mapping[str, Any]) -> Prediction | None:
+        """What to expect of it on a model that it fits; None: nothing can be said. `machine` as for `fits`."""
+        return None
 
     @abstractmethod
     def apply(self, source: Artefact, out: Path, context: Context) -> dict[str, Any]:

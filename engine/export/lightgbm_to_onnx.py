@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from engine.graph.onnx_files import check_result, folder_bytes, save_model
-from engine.plugin import Artefact, Context, Lever
+from engine.plugin import Artefact, Context, Lever, Prediction
 from engine.records import Manifest
+
+FEW_TREES = 600
 
 
 class LightgbmToOnnx(Lever):
     """Writes the trees as one ONNX operator in double precision, with missing values, categories, link and averaging.
 
     Gives LightGBM's own answers. Helps from a batch of about 8 rows on (1.5 to 2.5 times); for single rows it is
-    between a little faster and a little slower. Linear trees and custom objectives have no ONNX form and are refused.
+    between a little faster and a little slower. Hurts nothing but what it cannot hold: linear trees and custom
+    objectives have no ONNX form and are refused. Source: ONNX, operator TreeEnsemble of ai.onnx.ml 5.
     """
 
     title = "LightGBM to ONNX"
@@ -34,6 +37,19 @@ class LightgbmToOnnx(Lever):
         if manifest.versions.get("objective", "").split(" ")[0] in ("custom", "none"):
             return "the objective is custom: ONNX cannot hold a link that the file does not name"
         return super().fits(manifest, machine)
+
+    @classmethod
+    def predicts(cls, manifest: Manifest, machine: Mapping[str, Any]) -> Prediction | None:
+        """By what was measured on forests of 500 to 1,500 trees, with and without categories."""
+        if any(spec.categories for spec in manifest.signature.inputs):
+            return Prediction("Worth a try", "trees that split on categories gain 1.1 to 1.4 times in large batches")
+        if manifest.n_trees is not None and manifest.n_trees <= FEW_TREES:
+            return Prediction(
+                "Likely faster", f"with {manifest.n_trees:,} trees it gains 1.3 to 2 times, single rows included"
+            )
+        return Prediction(
+            "Worth a try", "from 32 rows a call on it gains about 2 times; on single rows 1.2 times at most"
+        )
 
     def apply(self, source: Artefact, out: Path, context: Context) -> dict[str, Any]:
         """Write model.onnx with input and output named as the source's."""

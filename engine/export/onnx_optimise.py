@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,15 +20,17 @@ from engine.graph.onnx_files import (
 )
 from engine.graph.onnx_session import MODEL_FILE, open_session
 from engine.graph.zipmap import drop_zipmap
-from engine.plugin import Artefact, Context, Lever
+from engine.plugin import Artefact, Context, Lever, Prediction
+from engine.records import Manifest
 
 
 class OnnxOptimise(Lever):
     """Lets ONNX Runtime fold constants and fuse operators and keeps the result as the file.
 
     Helps mainly the load time, because the runtime does the same work each time it opens the file; the calls
-    themselves stay about equal. 'all' lays out convolutions for this processor: the file then belongs to it. Dropping
-    ZipMap saves most of the time of small scikit-learn classifiers, whose answers else become Python dictionaries.
+    themselves stay about equal. Dropping ZipMap saves most of the time of small scikit-learn classifiers, whose answers
+    else become Python dictionaries. Hurts transformers at times, whose fused LayerNormalization is slow on CPUs; with
+    'all' the file is laid out for this processor and belongs to it. Source: ONNX Runtime, Graph optimizations.
     """
 
     title = "Optimise the ONNX graph"
@@ -44,6 +47,13 @@ class OnnxOptimise(Lever):
     remove_zipmap: bool = Field(
         False, description="Give the class probabilities as one array instead of a dictionary per row."
     )
+
+    @classmethod
+    def predicts(cls, manifest: Manifest, machine: Mapping[str, Any]) -> Prediction | None:
+        """The runtime does the same when it opens the file; only ZipMap costs each call."""
+        if "ZipMap" in manifest.operators:
+            return Prediction("Worth a try", "set 'remove zipmap': then no dictionary is made per row")
+        return Prediction("No difference", "the runtime does the same when it opens the file; it will open sooner")
 
     def apply(self, source: Artefact, out: Path, context: Context) -> dict[str, Any]:
         """Write the optimised model.onnx."""

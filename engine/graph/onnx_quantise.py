@@ -31,7 +31,8 @@ _INTEGER = ("MatMulInteger", "ConvInteger", "DynamicQuantizeMatMul", "MatMulInte
 def why_nothing_inside(manifest: Manifest) -> str | None:
     """The reason an ONNX file without stored weights (trees, linear classifiers) cannot be quantised, else None."""
     known = set(manifest.operators)
-    empty = manifest.n_parameters == 0 or (known and not known & _WEIGHTED)
+    trees = manifest.n_trees and not manifest.n_parameters and not known  # an exported forest
+    empty = trees or manifest.n_parameters == 0 or (known and not known & _WEIGHTED)
     return NOTHING_INSIDE if empty else None
 
 

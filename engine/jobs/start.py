@@ -10,7 +10,7 @@ from engine.errors import DoesNotFit, InvalidRequest, NotFound
 from engine.jobs.submit import submit
 from engine.plugin import make, reference_runtime, runtimes
 from engine.recipe import final_format, normalised, why_not
-from engine.records import Choice, Experiment, ExperimentSpec, Manifest, Preset, Recipe, Status, Step, Study, Workload
+from engine.records import Choice, Experiment, ExperimentSpec, Preset, Recipe, Status, Step, Study, Workload
 from engine.study import StudyRequest, create
 from engine.workspace import Workspace
 from storage.ledger import Ledger
@@ -117,14 +117,6 @@ def _has_row(known: Sequence[Experiment], recipe: Recipe, runtime: Choice, workl
         row.spec.recipe == recipe and row.spec.runtime == runtime and set(workloads) <= set(row.spec.workloads)
         for row in known
     )
-
-
-def fitting(manifest: Manifest) -> dict[str, str | None]:
-    """Every lever: name -> None when it fits this model on this machine, else the reason."""
-    from engine.plugin import levers
-
-    machine = describe()
-    return {name: cls.fits(manifest, machine) for name, cls in levers().items()}
 
 
 def start_sample(ledger: Ledger, url: str, home: Path, name: str, created_by: str) -> Study:

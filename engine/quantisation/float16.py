@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from engine.environment import cpu_flags
 from engine.errors import DoesNotFit
+from engine.graph.kind import HALF, kind_of, unit
 from engine.graph.onnx_files import check_result, folder_bytes, is_large, load_model, save_model, weights
 from engine.graph.onnx_quantise import NOTHING_INSIDE, why_nothing_inside
-from engine.plugin import Artefact, Context, Lever
+from engine.plugin import Artefact, Context, Lever, Prediction
 from engine.records import Manifest
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ HALF_FLAGS = {"asimdhp", "fphp"}  # ARM; ONNX Runtime has no FP16 kernels for x8
 class Float16(Lever):
     """Stores the weights as 16-bit floats; inputs and outputs keep their types.
 
-    Half the size and nearly no loss of accuracy. On most CPUs it is not faster, often a little slower, because the
-    runtime computes in 32 bits and converts; it pays on GPUs and some ARM processors.
+    Half the size and nearly no loss of accuracy. Helps where the size counts, and the speed of GPUs and some ARM
+    processors. Hurts the speed of most CPUs a little, because the runtime computes in 32 bits and converts. Source:
+    Micikevicius et al. (2018), Mixed Precision Training; the converter is ONNX Runtime's.
     """
 
     title = "FP16"
@@ -35,6 +37,15 @@ class Float16(Lever):
     def fits(cls, manifest: Manifest, machine: Mapping[str, Any]) -> str | None:
         """As every plug-in; and a file without stored weights has nothing to halve."""
         return super().fits(manifest, machine) or why_nothing_inside(manifest)
+
+    @classmethod
+    def predicts(cls, manifest: Manifest, machine: Mapping[str, Any]) -> Prediction | None:
+        """No x86 processor has kernels for it here; transformers pay for the conversions."""
+        if unit(machine, HALF):
+            return Prediction("Worth a try", "this processor computes in 16 bits, though not every operator can")
+        if kind_of(manifest) == "transformer":
+            return Prediction("Likely slower", "this processor computes in 32 bits; transformers lost up to 6 %")
+        return Prediction("No difference", "this processor computes in 32 bits and converts: half the size, no speed")
 
     def apply(self, source: Artefact, out: Path, context: Context) -> dict[str, Any]:
         """Write the converted model.onnx. Raises DoesNotFit when there is nothing to convert or it does not load.

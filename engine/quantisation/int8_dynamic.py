@@ -10,9 +10,10 @@ from typing import Any
 from pydantic import Field
 
 from engine.environment import cpu_flags
+from engine.graph.kind import EIGHT_BIT, is_small, kind_of, unit
 from engine.graph.onnx_files import is_large, load_model
 from engine.graph.onnx_quantise import ReduceRange, count_integer, finish, prepare, reduce_range, why_nothing_inside
-from engine.plugin import Artefact, Context, Lever
+from engine.plugin import Artefact, Context, Lever, Prediction
 from engine.records import Manifest
 
 
@@ -21,7 +22,8 @@ class Int8Dynamic(Lever):
 
     Needs no data. Helps transformers and wide dense layers (2 to 5 times, a quarter of the size). Hurts convolutions,
     which have no fast kernel for it, and small nets, where the rounding costs more than it saves. One badly scaled
-    input column or weight column can cost much accuracy: compare per channel and per tensor.
+    input column or weight column can cost much accuracy: compare per channel and per tensor. Source: Jacob et al.
+    (2018), Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference.
     """
 
     title = "INT8, dynamic"
@@ -47,6 +49,23 @@ class Int8Dynamic(Lever):
     def fits(cls, manifest: Manifest, machine: Mapping[str, Any]) -> str | None:
         """As every plug-in; and a file without stored weights has nothing to quantise."""
         return super().fits(manifest, machine) or why_nothing_inside(manifest)
+
+    @classmethod
+    def predicts(cls, manifest: Manifest, machine: Mapping[str, Any]) -> Prediction | None:
+        """By the kind of net, then by what the processor adds up in 8 bits."""
+        kind = kind_of(manifest)
+        if kind == "convolutions":
+            return Prediction("No difference", "convolutions are left alone unless asked for, and are then slower")
+        if is_small(manifest):
+            return Prediction(
+                "Likely slower",
+                f"{manifest.n_parameters:,} parameters: on single rows the rounding costs more than it saves",
+            )
+        if (flag := unit(machine, EIGHT_BIT)) is None:
+            return Prediction("Worth a try", "this processor has no 8-bit dot product (VNNI): the gain is often small")
+        if kind == "transformer":
+            return Prediction("Likely faster", f"transformers gain 2 to 3 times where the processor has {flag}")
+        return Prediction("Likely faster", f"wide dense layers gain where the processor has {flag}, as this one")
 
     def apply(self, source: Artefact, out: Path, context: Context) -> dict[str, Any]:
         """Write the quantised model.onnx. Raises DoesNotFit when no operator was changed."""

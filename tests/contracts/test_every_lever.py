@@ -7,8 +7,9 @@ from functools import cache
 import numpy as np
 import pytest
 
+from engine.catalogue import story
 from engine.errors import DoesNotFit
-from engine.plugin import Context, Split, levers, make, reference_runtime, runtimes
+from engine.plugin import Context, Outlook, Split, levers, make, reference_runtime, runtimes
 from tests.model_zoo import (
     NETS,
     forest_artefact,
@@ -65,7 +66,10 @@ def test_says_what_it_does_and_describes_each_field(name):
     cls = class_of(name)
     assert cls.plugin_name() == name
     assert cls.__doc__
-    assert len(cls.__doc__.strip().split("\n\n")) >= 2, "what it does; when it helps and when it hurts"
+    told = story(cls)
+    assert told.helps, "a sentence that begins with 'Helps'"
+    assert told.hurts, "a sentence that begins with 'Hurts'"
+    assert told.source, "a sentence that begins with 'Source:'"
     assert 3 <= len(cls.title) <= 40
     for field in cls.model_fields.values():
         assert field.description
@@ -89,6 +93,16 @@ def test_parameters_survive_json(name):
     lever = class_of(name)()
     assert class_of(name).model_validate_json(lever.model_dump_json()) == lever
     assert make(levers(), name, lever.model_dump(mode="json")) == lever
+
+
+@pytest.mark.parametrize(("name", "source"), [(n, s) for n, s in PAIRS if s in ("binary", "conv", "transformer")])
+def test_it_foretells_something_before_it_is_tried(name, source, tmp_path):
+    manifest = source_of(name, source, tmp_path).manifest
+    for machine in ({}, {"cpu_flags": ["avx2"]}, {"cpu_flags": ["avx2", "avx512_vnni"]}, {"cpu_flags": ["asimddp"]}):
+        found = class_of(name).predicts(manifest, machine)
+        assert found.word in typing.get_args(Outlook)
+        assert 20 < len(found.reason) < 120
+        assert not found.reason.endswith(".")
 
 
 @pytest.mark.parametrize("name", NAMES)
