@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from engine import sandbox
 from engine.environment import cpu_flags, library_version, memory_limit_bytes
 from engine.errors import InvalidRecipe, WhetstoneError
-from engine.plugin import Artefact, Lever, levers, make
-from engine.records import Manifest, Recipe, Step
+from engine.plugin import Artefact, Lever, Plugin, levers, make, runtimes
+from engine.records import Choice, Manifest, Recipe, Step
 from engine.workspace import Workspace, folder_bytes, listing_digest
 
 BUILD_LIMITS = sandbox.Limits(memory_bytes=memory_limit_bytes() * 3 // 4, cpu_s=4 * 3600, wall_s=2 * 3600)
@@ -39,21 +40,58 @@ def normalised(recipe: Recipe) -> Recipe:
 
     What a default was is kept with the result, in the step of its manifest.
     """
-    return Recipe(steps=tuple(Step(lever=step.lever, params=_own_params(step)) for step in recipe.steps))
+    steps = ((step.lever, _own_params(make(levers(), step.lever, step.params))) for step in recipe.steps)
+    return Recipe(steps=tuple(Step(lever=name, params=params) for name, params in steps))
 
 
-def _own_params(step: Step) -> dict[str, Any]:
-    lever = make(levers(), step.lever, step.params)
-    defaults = type(lever)().model_dump(mode="json")
-    return {name: value for name, value in lever.model_dump(mode="json").items() if value != defaults[name]}
+def normalised_choice(choice: Choice) -> Choice:
+    """The same for a runtime. Raises InvalidRecipe."""
+    return Choice(name=choice.name, params=_own_params(make(runtimes(), choice.name, choice.params)))
+
+
+def _own_params(plugin: Plugin) -> dict[str, Any]:
+    defaults = type(plugin)().model_dump(mode="json")
+    return {name: value for name, value in plugin.model_dump(mode="json").items() if value != defaults[name]}
+
+
+@dataclass(frozen=True)
+class Reached:
+    """One step of a chain, as far as it is known before anything is built: the model before it and after it.
+
+    reason: why the step does not fit what comes before it; None: it does.
+    """
+
+    before: Manifest
+    after: Manifest
+    reason: str | None
+
+
+def walk(chain: Sequence[type[Lever]], manifest: Manifest, machine: Mapping[str, Any]) -> list[Reached]:
+    """What to expect after each lever of a chain, the ones that do not fit included. Nothing is built."""
+    found: list[Reached] = []
+    for lever in chain:
+        result = expected(lever, manifest)
+        found.append(Reached(manifest, result, lever.fits(manifest, machine)))
+        manifest = result
+    return found
+
+
+def expected(lever: type[Lever], manifest: Manifest) -> Manifest:
+    """What is known of a model after a lever: in another format nothing is known of operators and versions."""
+    if lever.produces in (None, manifest.format):
+        return manifest
+    return manifest.model_copy(update={"format": lever.produces, "operators": (), "versions": {}})
 
 
 def why_not(recipe: Recipe, manifest: Manifest, machine: Mapping[str, Any]) -> str | None:
-    """None when the first step fits this model on this machine, else the reason."""
+    """None when every step fits what comes before it on this machine, else which does not and why.
+
+    Raises InvalidRecipe where the formats do not meet.
+    """
     final_format(recipe, manifest.format)
-    if not recipe.steps:
-        return None
-    return levers()[recipe.steps[0].lever].fits(manifest, machine)
+    reached = walk([levers()[step.lever] for step in recipe.steps], manifest, machine)
+    said = zip(recipe.steps, reached, strict=True)
+    return next((f"{step.lever}: {one.reason}" for step, one in said if one.reason), None)
 
 
 def build(

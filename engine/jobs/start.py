@@ -9,7 +9,7 @@ from engine.environment import describe, usable_cores
 from engine.errors import DoesNotFit, InvalidRequest, NotFound
 from engine.jobs.submit import submit
 from engine.plugin import make, reference_runtime, runtimes
-from engine.recipe import final_format, normalised, why_not
+from engine.recipe import final_format, normalised, normalised_choice, why_not
 from engine.records import Choice, Experiment, ExperimentSpec, Preset, Recipe, Status, Step, Study, Workload
 from engine.study import StudyRequest, create
 from engine.workspace import Workspace
@@ -62,7 +62,7 @@ def start_run(
     manifest = ledger.model(study.model_id)
     recipe = normalised(recipe)
     if (reason := why_not(recipe, manifest, describe())) is not None:
-        raise DoesNotFit(f"{recipe.steps[0].lever}: {reason}")
+        raise DoesNotFit(reason)
     last = _runtime(runtime, final_format(recipe, manifest.format))
     workloads = _workloads(study, batch_sizes, threads)
     known = ledger.experiments(study_id=study.id, statuses=ALIVE)
@@ -80,12 +80,10 @@ def start_run(
 
 def _runtime(asked: Choice | None, model_format: str) -> Choice:
     choice = asked or Choice(name=reference_runtime(model_format))
-    runtime = make(runtimes(), choice.name, choice.params)
-    if model_format not in runtime.accepts:
-        raise DoesNotFit(f"the runtime {choice.name} takes {' or '.join(sorted(runtime.accepts))}, not {model_format}")
-    defaults = type(runtime)().model_dump(mode="json")
-    params = runtime.model_dump(mode="json")
-    return Choice(name=choice.name, params={k: v for k, v in params.items() if v != defaults[k]})
+    accepts = type(make(runtimes(), choice.name, choice.params)).accepts
+    if model_format not in accepts:
+        raise DoesNotFit(f"the runtime {choice.name} takes {' or '.join(sorted(accepts))}, not {model_format}")
+    return normalised_choice(choice)
 
 
 def _workloads(study: Study, batch_sizes: Sequence[int], threads: Sequence[int]) -> tuple[Workload, ...]:
