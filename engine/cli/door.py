@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
@@ -22,8 +21,6 @@ class Door:
 
     ledger: Ledger
     workspace: Workspace
-    home: Path
-    url: str
     user: str
 
 
@@ -34,7 +31,7 @@ def door() -> Iterator[Door]:
     known.home.mkdir(parents=True, exist_ok=True)
     ledger = Ledger.open(known.database_url, known.home)
     try:
-        yield Door(ledger, Workspace(known.home), known.home, known.database_url, known.user)
+        yield Door(ledger, Workspace(known.home), known.user)
     finally:
         ledger.close()
 

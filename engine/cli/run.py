@@ -36,8 +36,6 @@ def command(
         study = opened.ledger.study(study_ref)
         ids = start_run(
             opened.ledger,
-            opened.url,
-            opened.home,
             study,
             Recipe(steps=tuple(parse_step(text) for text in steps)),
             runtime=parse_runtime(runtime) if runtime else None,

@@ -17,7 +17,7 @@ def command(name: str, no_wait: bool) -> None:
     from engine.jobs.start import start_sample
 
     with door() as opened:
-        study = start_sample(opened.ledger, opened.url, opened.home, name, opened.user)
+        study = start_sample(opened.ledger, name, opened.user)
         if not no_wait:
             wait_for(opened, [row.id for row in opened.ledger.experiments(study_id=study.id)])
     click.echo(study.id)

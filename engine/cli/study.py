@@ -98,7 +98,7 @@ def new(**given: Any) -> None:
             created_by=opened.user,
         )
         opened.ledger.add_model(manifest, given["model"].name)
-        study = create_study(opened.ledger, opened.url, opened.home, request)
+        study = create_study(opened.ledger, request)
         for note in opened.ledger.eval_set(study.eval_set_id).notes:
             click.echo(f"note: {note}", err=True)
         if not given["no_wait"]:

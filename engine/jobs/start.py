@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from engine.environment import describe, usable_cores
 from engine.errors import DoesNotFit, InvalidRequest, NotFound
@@ -21,30 +20,27 @@ MAX_BATCHES = 12
 MAX_WORKLOADS = 24
 
 
-def create_study(ledger: Ledger, url: str, home: Path, request: StudyRequest) -> Study:
+def create_study(ledger: Ledger, request: StudyRequest) -> Study:
     """Bind model and data, store the study and start its automatic rows. Raises WhetstoneError."""
-    workspace = Workspace(home)
-    study, eval_set = create(request, workspace)
+    study, eval_set = create(request, Workspace(ledger.home))
     ledger.add_eval_set(eval_set, request.name)
     ledger.add_study(study)
-    start_baseline(ledger, url, home, study)
+    start_baseline(ledger, study)
     return study
 
 
-def start_baseline(ledger: Ledger, url: str, home: Path, study: Study) -> list[str]:
+def start_baseline(ledger: Ledger, study: Study) -> list[str]:
     """Queue the original and, for a torch upload, its plain export to ONNX Runtime. Returns experiment ids."""
     manifest = ledger.model(study.model_id)
     recipes = [Recipe(), *([PLAIN_EXPORT] if manifest.format == "torch_export" else [])]
     ids: list[str] = []
     for recipe in recipes:
-        ids += start_run(ledger, url, home, study, recipe, preset="quick")
+        ids += start_run(ledger, study, recipe, preset="quick")
     return ids
 
 
 def start_run(
     ledger: Ledger,
-    url: str,
-    home: Path,
     study: Study,
     recipe: Recipe,
     *,
@@ -74,7 +70,7 @@ def start_run(
         if not whole and (length == 0 or _has_row(known, part, choice, workloads)):
             continue
         spec = ExperimentSpec(study_id=study.id, recipe=part, runtime=choice, workloads=workloads, preset=preset)
-        ids.append(submit(ledger, url, home, spec, created_by or study.created_by))
+        ids.append(submit(ledger, spec, created_by or study.created_by))
     return ids
 
 
@@ -117,7 +113,7 @@ def _has_row(known: Sequence[Experiment], recipe: Recipe, runtime: Choice, workl
     )
 
 
-def start_sample(ledger: Ledger, url: str, home: Path, name: str, created_by: str) -> Study:
+def start_sample(ledger: Ledger, name: str, created_by: str) -> Study:
     """The study of a sample, with its automatic rows queued. Raises NotFound for an unknown name."""
     from engine.data.choices import DataChoices
     from engine.intake import read_table, take_model
@@ -127,7 +123,7 @@ def start_sample(ledger: Ledger, url: str, home: Path, name: str, created_by: st
     if name not in samples():
         raise NotFound(f"no sample is called {name!r}; there are {', '.join(sorted(samples()))}")
     sample = samples()[name]
-    workspace = Workspace(home)
+    workspace = Workspace(ledger.home)
     manifest = take_model(sample.model, sample.model.name, workspace)
     table_id, _ = read_table(sample.data, sample.data.name, workspace)
     ledger.add_model(manifest, sample.model.name)
@@ -144,4 +140,4 @@ def start_sample(ledger: Ledger, url: str, home: Path, name: str, created_by: st
         currency=sample.currency,
         created_by=created_by,
     )
-    return create_study(ledger, url, home, request)
+    return create_study(ledger, request)

@@ -24,8 +24,6 @@ REVIVE_S = 5.0
 
 def submit(
     ledger: Ledger,
-    url: str,
-    home: Path,
     spec: ExperimentSpec,
     created_by: str,
     *,
@@ -37,7 +35,7 @@ def submit(
     experiment_id = ledger.add_experiment(
         spec, created_by, priority=priority, timeout_s=timeout_s, memory_bytes=memory_bytes
     )
-    ensure_runner(url, home)
+    ensure_runner(ledger)
     return experiment_id
 
 
@@ -53,7 +51,7 @@ def wait(ledger: Ledger, experiment_id: str, on_state: Callable[[JobState], None
         if state.status in TERMINAL:
             return ledger.experiment(experiment_id)
         if time.monotonic() - revived > REVIVE_S:
-            ensure_runner(ledger.url, ledger.home)
+            ensure_runner(ledger)
             revived = time.monotonic()
         time.sleep(LOOK_S)
 
@@ -62,32 +60,28 @@ def cancel(ledger: Ledger, ref: str) -> Status:
     """Cancel: at once while queued, within a second while running. Returns the status now. Raises NotFound."""
     status = ledger.queue.cancel(ledger.experiment(ref).id)
     if status not in TERMINAL:
-        ensure_runner(ledger.url, ledger.home)  # somebody must hear of it
+        ensure_runner(ledger)  # somebody must hear of it
     return status
 
 
 def retry(ledger: Ledger, ref: str, created_by: str) -> str:
     """Run the same again as a new experiment; returns its id. Raises Conflict while the old one goes on, NotFound."""
     experiment_id = ledger.retry_experiment(ref, created_by)
-    ensure_runner(ledger.url, ledger.home)
+    ensure_runner(ledger)
     return experiment_id
 
 
-def ensure_runner(url: str, home: Path, *options: str) -> None:
+def ensure_runner(ledger: Ledger, *options: str) -> None:
     """See that a runner of this code serves this history and home; returns at once. `options` go to a new runner.
 
     Safe against a runner that is about to end for want of work: it looks into the queue once more after it has given
     up the lock we look at. The new runner inherits the lock from us, so two callers cannot start two.
     """
-    ledger = Ledger.open(url, home)
-    try:
-        lock = FileLock(runner_lock(ledger))
-        if lock.try_acquire():
-            _spawn(ledger, options, lock)
-        elif ledger.runners.code_version(owner(ledger)) not in {CODE_VERSION, None}:
-            _spawn(ledger, options, None)  # it waits until the old one has finished its attempts
-    finally:
-        ledger.close()
+    lock = FileLock(runner_lock(ledger))
+    if lock.try_acquire():
+        _spawn(ledger, options, lock)
+    elif ledger.runners.code_version(owner(ledger)) not in {CODE_VERSION, None}:
+        _spawn(ledger, options, None)  # it waits until the old one has finished its attempts
 
 
 def runner_lock(ledger: Ledger) -> Path:

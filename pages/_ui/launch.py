@@ -77,8 +77,7 @@ def _start() -> None:
     config = settings()
     Workspace(config.home).sweep()
     uploads.sweep(config.home)
-    loaders.ledger()
-    ensure_runner(config.database_url, config.home)
+    ensure_runner(loaders.ledger())
     gc.collect()
     gc.freeze()  # Streamlit collects after every run: 90 % of a progress poll otherwise
 

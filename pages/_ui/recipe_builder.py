@@ -13,7 +13,6 @@ from engine.jobs.start import start_run
 from engine.measurement.presets import PRESETS as PLANS
 from engine.plugin import Lever, levers, reference_runtime, runtimes
 from engine.records import Choice, Experiment, Manifest, Preset, Recipe, Step, Study, Workload
-from engine.settings import settings
 from pages._ui import loaders
 from pages._ui.forms import parameters
 from pages._ui.identity import current_user
@@ -144,10 +143,9 @@ def _queue(
     preset: Preset,
     chain: list[dict[str, Any]],
 ) -> None:
-    config = settings()
     try:
         start_run(
-            loaders.ledger(), config.database_url, config.home, study, recipe,
+            loaders.ledger(), study, recipe,
             runtime=runtime, batch_sizes=sizes, threads=threads, preset=preset, created_by=current_user(),
         )  # fmt: skip
     except WhetstoneError as error:

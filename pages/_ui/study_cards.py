@@ -11,7 +11,6 @@ from engine.jobs.start import start_sample
 from engine.records import TERMINAL, Study
 from engine.reports import numbers
 from engine.reports.rows import CompareRow
-from engine.settings import settings
 from pages._ui import loaders
 from pages._ui.identity import current_user
 from pages._ui.parts import badge, refusal
@@ -88,12 +87,11 @@ def _sample_card(name: str, sample: Sample, *, primary: bool) -> None:
 
 
 def _start(name: str) -> None:
-    config = settings()
     made: list[str] = st.session_state.setdefault("ov-made", [])  # filled when a double click cut the first half off
     try:
         if not made:
             with st.spinner("Reading the sample and starting its baseline"):
-                made.append(start_sample(loaders.ledger(), config.database_url, config.home, name, current_user()).id)
+                made.append(start_sample(loaders.ledger(), name, current_user()).id)
     except WhetstoneError as error:
         refusal(error)
         return

@@ -10,7 +10,6 @@ from engine.errors import WhetstoneError
 from engine.jobs.start import create_study
 from engine.quality.capability import capability
 from engine.records import EvalSetInfo, Goal, Study, Workload
-from engine.settings import settings
 from engine.study import StudyRequest, Terms, checked
 from pages._ui import loaders
 from pages._ui.identity import current_user
@@ -115,7 +114,6 @@ def _work(state: Brought) -> dict[str, object]:
 
 
 def _start(state: Brought, name: str, said: dict[str, object]) -> None:
-    config = settings()
     assert state.model is not None
     assert state.table_id is not None
     terms = {key: said[key] for key in ("max_drop", "slice_max_drop", "n_certificates") if key in said}
@@ -138,7 +136,7 @@ def _start(state: Brought, name: str, said: dict[str, object]) -> None:
             return
         with st.spinner("Storing the study and starting its baseline"):
             loaders.ledger().add_model(state.model, state.model_name)
-            state.study_id = create_study(loaders.ledger(), config.database_url, config.home, request).id
+            state.study_id = create_study(loaders.ledger(), request).id
     except WhetstoneError as error:
         refusal(error)
         return

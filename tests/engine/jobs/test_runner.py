@@ -57,7 +57,7 @@ class Desk:
         return self.ask("diary", diary=str(self.diary), s=s)
 
     def ensure(self, *options):
-        submit.ensure_runner(self.url, self.home, *(options or FAKE))
+        submit.ensure_runner(self.ledger, *(options or FAKE))
 
     def status(self, experiment_id):
         return self.ledger.queue.state(experiment_id).status
@@ -96,9 +96,7 @@ def kill(process):
 
 def test_a_submitted_experiment_is_run_and_waited_for(desk, monkeypatch):
     desk.ensure()
-    experiment_id = submit.submit(
-        desk.ledger, desk.url, desk.home, history.spec(desk.study.id, do="steps"), "ada", priority=1
-    )
+    experiment_id = submit.submit(desk.ledger, history.spec(desk.study.id, do="steps"), "ada", priority=1)
     seen = []
     run = submit.wait(desk.ledger, experiment_id, seen.append)
     assert (run.id, run.status) == (experiment_id, "succeeded")
@@ -163,7 +161,8 @@ APP = """
 import sys, time
 from pathlib import Path
 from engine.jobs.submit import ensure_runner
-ensure_runner(sys.argv[1], Path(sys.argv[2]), "--worker", "fake_worker", "--idle-exit-s", "30")
+from storage.ledger import Ledger
+ensure_runner(Ledger.open(sys.argv[1], Path(sys.argv[2])), "--worker", "fake_worker", "--idle-exit-s", "30")
 print("up", flush=True)
 time.sleep(600)
 """
@@ -214,7 +213,9 @@ def test_other_spellings_of_the_database_are_the_same_one(desk, tmp_path, monkey
     desk.ensure()
     (runner,) = desk.runners()
     for spelling in spellings:
-        submit.ensure_runner(spelling, desk.home, *FAKE)
+        same = Ledger.open(spelling, desk.home)
+        submit.ensure_runner(same, *FAKE)
+        same.close()
     time.sleep(0.5)
     assert desk.runners() == [runner]
 
@@ -227,7 +228,7 @@ def test_another_home_on_the_same_database_has_a_runner_of_its_own(desk, tmp_pat
     desk.ensure()
     assert desk.all_end([mine]) == ["succeeded"]
     assert desk.status(theirs) == "queued"
-    submit.ensure_runner(desk.url, tmp_path / "other home", "--worker", "fake_worker", "--idle-exit-s", "0")
+    submit.ensure_runner(other, "--worker", "fake_worker", "--idle-exit-s", "0")
     assert desk.all_end([theirs]) == ["succeeded"]
     other.close()
 
