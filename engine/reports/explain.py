@@ -58,6 +58,7 @@ _TEXT: dict[str, dict[str, str]] = {
     "Batch sweep": {
         "call_time": "One call takes a fixed part and a part per row.",
         "flattens": "From this batch on more rows per call bring little.",
+        "auto_batch_size": "The smallest batch within 5 % of the best items per second, from a quick look up to 128.",
     },
     "Operators": {
         "operator_share": "Part of one call that this kind of operator takes.",
@@ -66,6 +67,11 @@ _TEXT: dict[str, dict[str, str]] = {
         "size_bytes": "Size of the model's files.",
         "compressed_bytes": "Size of the model's files once compressed: what travels to a replica.",
         "flags": "Why the figures may be disturbed.",
+    },
+    "Whole request": {
+        "request_share": "Part of the whole request that is spent in the model, both at their median.",
+        "request_ceiling": "How many times faster the request would be if the model took no time at all.",
+        "whole_request": "How many times faster the request becomes with this speed-up of the model.",
     },
     "Cost": {
         "cost_per_1k": "Price of 1,000 predictions when the replica is always busy.",
