@@ -46,6 +46,9 @@ class Objective:
         return _LINKS.get(self.name, "identity")
 
 
+PLAIN = Objective(name="regression", text="regression")  # the answer is the raw score
+
+
 @dataclass(frozen=True, eq=False)
 class Tree:
     """One tree. Children: >= 0 is a node of this tree (always behind its parent), < 0 is leaf `~child`.

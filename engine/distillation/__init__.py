@@ -1,0 +1,1 @@
+"""Levers that train a smaller model on the answers of the original."""
