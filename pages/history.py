@@ -1,20 +1,17 @@
-"""Every run of every study: find, open, tag, annotate, archive."""
+"""Every run of every study: find, open, tag, annotate, archive, compare."""
 
 import streamlit as st
 
 from pages._ui import loaders
 from pages._ui.notes import note_form
-from pages._ui.parts import STATUS, card_title, empty, head, nothing_found
-from pages._ui.run_list import filtered, run_table
+from pages._ui.parts import card_title, empty, head, nothing_found
+from pages._ui.run_filters import clear, filter_bar, shelf
+from pages._ui.run_index import Line, choices, found, grid, lines
+from pages._ui.run_list import actions, run_table
+from pages._ui.study_list import study_view
 from pages._ui.text import plain
 
-FILTERS = ("hi-q", "pick-hi-status", "hi-archived")
-
-
-def clear() -> None:
-    """Callback: show everything again."""
-    for key in FILTERS:
-        st.session_state.pop(key, None)
+VIEWS = {"runs": "Runs", "studies": "Studies"}
 
 
 def first_steps() -> None:
@@ -24,51 +21,57 @@ def first_steps() -> None:
         st.page_link("new_study.py", label="Bring my own model", icon=":material/upload:")
 
 
-head("History", "Everything that was run, newest first.")
-rows = loaders.summaries(None, loaders.version())
-if not rows:
+def opened(line: Line) -> None:
+    """The one run that is ticked."""
+    with st.container(border=True, key="hi-card"):
+        card_title(plain(line.name, 90))
+        with st.container(horizontal=True):
+            st.page_link(
+                "experiment.py",
+                label="Open the run",
+                icon=":material/arrow_forward:",
+                query_params={"id": line.run.id},
+            )
+            st.page_link(
+                "study.py",
+                label="Use as a start",
+                icon=":material/stairs:",
+                query_params={"study": line.study.id, "start": line.run.id},
+            )
+        note_form(line.run.id, key="hi")
+
+
+head("History", "Everything that was run.")
+seen = loaders.version()
+every = lines(seen)
+if not every:
     empty("history", "Nothing was run yet", "Runs appear here as soon as a study exists.", first_steps, key="hi")
     st.stop()
-
-with st.container(horizontal=True, vertical_alignment="center"):
-    text = st.text_input(
-        "Search",
-        placeholder="Search name, study, tag, note, person",
-        label_visibility="collapsed",
-        icon=":material/search:",
-        width=320,
-        key="hi-q",
-        persist_state="session",
-    )
-    chosen = st.pills(
-        "Status",
-        list(STATUS),
-        format_func=lambda status: STATUS[status],
-        selection_mode="multi",
-        label_visibility="collapsed",
-        key="pick-hi-status",
-        persist_state="session",
-    )
-    archived = st.toggle("Archived too", key="hi-archived", persist_state="session")
-
-names = {study.id: study.name for study in loaders.studies(loaders.version())}
-shown = filtered(rows, names, text=text or "", statuses=chosen or [], archived=archived)
-if not shown:
+view = st.segmented_control(
+    "View", list(VIEWS), format_func=lambda one: VIEWS[one], default="runs", required=True, key="pick-hi-view",
+    label_visibility="collapsed", persist_state="session",
+)  # fmt: skip
+if view == "studies":
+    study_view(seen)
+    st.stop()
+moving = {state.experiment_id: state.status for state in loaders.active_jobs(None)}
+wanted = filter_bar(choices(seen))
+shown = found(every, wanted, moving)
+bar = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="hi-bar")
+picked: list[Line] = []
+if shown:
+    ids = [every[position].run.id for position in shown]
+    picked = [every[shown[row]] for row in run_table(grid(seen).take(shown), ids, moving)]
+else:
     nothing_found("runs", clear, key="hi")
-    st.stop()
-picked = run_table(shown, key="hi-table")
-if picked is None:
-    st.caption("Tick a row to open it, or to write tags and a note.")
-    st.stop()
-with st.container(border=True, key="hi-card"):
-    card_title(plain(picked["name"], 90))
-    with st.container(horizontal=True):
-        query = {"id": picked["experiment_id"]}
-        st.page_link("experiment.py", label="Open the run", icon=":material/arrow_forward:", query_params=query)
-        st.page_link(
-            "compare.py",
-            label="Compare its study",
-            icon=":material/compare_arrows:",
-            query_params={"study": picked["study_id"]},
-        )
-    note_form(picked["experiment_id"], key="hi")
+with bar:
+    with st.container(horizontal=True, vertical_alignment="center", key="hi-actions"):
+        if picked:
+            st.markdown(f"**{len(picked):,} of {len(shown):,} ticked**", width="content")
+            actions(picked)
+        else:
+            of = "" if len(shown) == len(every) else f" of {len(every):,}"
+            st.caption(f"{len(shown):,}{of} runs. Tick some to compare, tag or archive them.", width="content")
+    shelf()
+if len(picked) == 1:
+    opened(picked[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -59,13 +60,26 @@ class Certificates(Store):
         """The certificate of an experiment, if it was certified."""
         return self._read(lambda connection: _of_experiment(connection, experiment_id))
 
-    def certificates(self, study_id: str | None = None) -> list[Certificate]:
-        """All certificates, or those of a study, in the order they were issued."""
-        query = sa.select(certificate.c.document).order_by(certificate.c.created_at, certificate.c.id)
+    def certificates(
+        self, study_id: str | None = None, known: Mapping[str, Certificate] | None = None
+    ) -> list[Certificate]:
+        """All certificates, or those of a study, in the order they were issued.
+
+        known: some that were read before, by id. They never change, so they are taken as they are.
+        """
+        before = known or {}
+        query = sa.select(certificate.c.id).order_by(certificate.c.created_at, certificate.c.id)
         if study_id is not None:
             query = query.where(certificate.c.study_id == study_id)
-        documents = self._read(lambda connection: connection.execute(query).scalars().all())
-        return [opened(Certificate, document) for document in documents]
+
+        def select(connection: Connection) -> list[Certificate]:
+            ids = connection.execute(query).scalars().all()
+            wanted = sa.select(certificate.c.id, certificate.c.document)
+            fresh = connection.execute(wanted.where(certificate.c.id.in_([one for one in ids if one not in before])))
+            read = {row.id: opened(Certificate, row.document) for row in fresh}
+            return [before[one] if one in before else read[one] for one in ids]
+
+        return self._read(select)
 
 
 def no_more(limit: int) -> Conflict:

@@ -15,14 +15,16 @@ from storage.annotations import Annotations
 from storage.certificates import Certificates
 from storage.experiments import Experiments
 from storage.models import Models
+from storage.preferences import Preferences
 from storage.queue import Queue
 from storage.runners import Runners
 from storage.schema import counter
 from storage.studies import Studies
+from storage.summary import Summaries
 from storage.upgrade import upgrade
 
 
-class Ledger(Models, Studies, Experiments, Certificates, Annotations):
+class Ledger(Models, Studies, Experiments, Summaries, Certificates, Annotations, Preferences):
     """The shared history. Threads may share one; a process opens its own.
 
     queue: the jobs behind the experiments; runners: who serves them; url, home: what it was opened with, absolute.

@@ -6,7 +6,9 @@ experiment             what was asked; after the end also the whole record and i
 job                    the moving half of an experiment: status, lease, progress. One row each, claimed by attempt
 job_log                what the attempts printed
 certificate            the last word on an experiment; counted against the promise of its study, never changed
-annotation             tags and notes, apart from the record
+annotation             tags and notes on an experiment, apart from the record
+study_annotation       the same on a study, and how long a whole request takes
+preference             what each person likes to see
 runner                 who serves the queue, and which code it runs
 counter                the version that caches watch
 
@@ -20,7 +22,7 @@ import sqlalchemy as sa
 
 from storage.columns import BIG, Document, SafeText, UtcTime
 
-REVISION = "0003"
+REVISION = "0004"
 STATUSES = ("queued", "running", "succeeded", "failed", "cancelled", "interrupted")
 
 metadata = sa.MetaData(
@@ -140,6 +142,22 @@ annotation = sa.Table(
     sa.Column("experiment_id", sa.String(26), sa.ForeignKey("experiment.id"), primary_key=True),
     sa.Column("document", Document, nullable=False),
     sa.Column("changed_at", UtcTime, nullable=False),
+)
+
+study_annotation = sa.Table(
+    "study_annotation",
+    metadata,
+    sa.Column("study_id", sa.String(64), sa.ForeignKey("study.id"), primary_key=True),
+    sa.Column("document", Document, nullable=False),
+    sa.Column("changed_at", UtcTime, nullable=False),
+)
+
+preference = sa.Table(
+    "preference",
+    metadata,
+    sa.Column("user", SafeText, primary_key=True),
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("document", Document, nullable=False),
 )
 
 runner = sa.Table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,11 +10,14 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import IntegrityError
 
-from engine.errors import Conflict, NotFound
+from engine.errors import Conflict, InvalidRequest, NotFound
 from engine.records import Promise, Study
 from storage.base import Store, bump, find_id, opened
+from storage.columns import storable
 from storage.database import now
 from storage.schema import eval_set, model, study
+
+MAX_NAME = 200
 
 
 class Studies(Store):
@@ -47,17 +51,48 @@ class Studies(Store):
 
     def archive_study(self, ref: str, archived: bool = True) -> None:
         """Take a study out of the lists, or put it back. Raises NotFound, Conflict."""
+        self.archive_studies([ref], archived)
+
+    def archive_studies(self, refs: Sequence[str], archived: bool = True) -> None:
+        """The same for several at once: all or none. Raises NotFound, Conflict."""
 
         def update(connection: Connection) -> None:
-            key = _find(connection, ref)
-            connection.execute(study.update().where(study.c.id == key).values(archived=archived))
+            keys = sorted(_find(connection, ref) for ref in refs)
+            connection.execute(study.update().where(study.c.id.in_(keys)).values(archived=archived))
             bump(connection)
 
         self._write(update)
 
+    def archived_studies(self) -> frozenset[str]:
+        """Ids of the studies that are kept out of the lists."""
+        query = sa.select(study.c.id).where(study.c.archived == sa.true())
+        return frozenset(self._read(lambda connection: connection.execute(query).scalars().all()))
+
     def study_archived(self, ref: str) -> bool:
         """True when the study is kept out of the lists. Raises NotFound, Conflict."""
         return bool(self._study_row(ref).archived)
+
+    def rename_study(self, ref: str, name: str, expected_name: str) -> Study:
+        """Call a study otherwise. The promise does not hold the name, so this may happen at any time.
+
+        Raises Conflict when it is not called `expected_name` any more, InvalidRequest for a name that is no name,
+        NotFound.
+        """
+        wanted = name.strip()
+        if not 1 <= len(wanted) <= MAX_NAME:
+            raise InvalidRequest(f"the name of a study has 1 to {MAX_NAME} characters, got {len(wanted)}")
+
+        def update(connection: Connection) -> Study:
+            key = _find(connection, ref)
+            row = connection.execute(sa.select(study).where(study.c.id == key).with_for_update()).one()
+            if row.name != storable(expected_name):
+                raise Conflict(f"somebody has called this study {row.name!r} meanwhile; read it again, then rename it")
+            changed = opened(Study, row.document | {"name": wanted})
+            connection.execute(study.update().where(study.c.id == key).values(**_columns(changed)))
+            bump(connection)
+            return changed
+
+        return self._write(update)
 
     def update_promise(self, ref: str, promise: Promise) -> Study:
         """Promise something else. Raises Conflict once the first experiment has started."""

@@ -1,106 +1,81 @@
-"""The few figures of an experiment that lists show, kept beside the record so that a list parses no whole record."""
+"""The light half of the experiments: written when a run is asked for and when it ends, read for every list."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
+from pydantic import ValidationError
 from sqlalchemy.engine import Connection
 
-from engine.records import Comparison, Experiment, ExperimentSpec, Measurement, QualityReport, Step, Study, Workload
-from storage.schema import experiment, job, study
+from engine.records import Experiment, ExperimentSummary, summary_of
+from storage.base import Store
+from storage.runs import MOVING, as_text, moved, record, records
+from storage.schema import experiment, job
+
+AT_ONCE = 500
 
 
-def summarise(run: Experiment, primary: Workload) -> dict[str, Any]:
-    """One flat row: what was asked, and how it did at `primary` (else at the first workload). None: not measured."""
-    workloads = [found.workload for found in run.measurements] or list(run.spec.workloads)
-    shown = primary if primary in workloads else workloads[0] if workloads else primary
-    measured = next((found for found in run.measurements if found.workload == shown), None)
-    median = next((found for found in run.comparisons if found.workload == shown and found.quantile == 0.5), None)
-    return {
-        "recipe": describe_recipe(run.spec),
-        "runtime": run.spec.runtime.name,
-        "preset": run.spec.preset,
-        "batch_size": shown.batch_size,
-        "threads": shown.threads,
-        "device": run.device,
-        "artefact_id": run.artefact.id if run.artefact else None,
-        "format": run.artefact.format if run.artefact else None,
-        "size_bytes": run.artefact.size_bytes if run.artefact else None,
-        **_speed(measured),
-        **_speedup(median, run.status == "succeeded" and run.is_baseline),
-        **_quality(run.quality),
-    }
+class Summaries(Store):
+    """What lists, Overview and Compare read: no whole record."""
+
+    def summaries(
+        self, study_id: str | None = None, known: Mapping[str, ExperimentSummary] | None = None
+    ) -> list[ExperimentSummary]:
+        """One light record per experiment, in order of asking.
+
+        known: ended ones that were read before, by id. They never change, so they are taken as they are.
+        """
+        before = known or {}
+        query = sa.select(experiment.c.id).order_by(experiment.c.created_at, experiment.c.id)
+        if study_id is not None:
+            query = query.where(experiment.c.study_id == study_id)
+
+        def select(connection: Connection) -> list[ExperimentSummary]:
+            ids = connection.execute(query).scalars().all()
+            fresh = _read(connection, [one for one in ids if one not in before])
+            return [before[one] if one in before else fresh[one] for one in ids]
+
+        return self._read(select)
 
 
-def describe_recipe(spec: ExperimentSpec) -> str:
-    """The chain of levers in words: 'original' or 'pruning.fewer_trees(keep_fraction=0.5) → …'."""
-    return " → ".join(_describe_step(step) for step in spec.recipe.steps) or "original"
+def stored_summary(run: Experiment) -> dict[str, Any]:
+    """What is kept beside the record."""
+    return summary_of(run).model_dump(mode="json")
 
 
 def refill(connection: Connection) -> None:
     """Write the summaries that are missing, after a migration."""
     missing = connection.execute(sa.select(experiment.c.id).where(experiment.c.summary.is_(None))).scalars().all()
-    workloads: dict[str, Workload] = {}
-    for experiment_id in missing:
-        row = connection.execute(
-            sa.select(experiment, job.c.status).join(job).where(experiment.c.id == experiment_id)
-        ).one()
-        if row.study_id not in workloads:
-            document = connection.execute(sa.select(study.c.document).where(study.c.id == row.study_id)).scalar_one()
-            workloads[row.study_id] = Study.model_validate(document).workload
-        document = row.document or {
-            "id": row.id, "spec": row.spec, "status": row.status, "created_at": row.created_at
-        }  # fmt: skip
-        summary = summarise(Experiment.model_validate(document), workloads[row.study_id])
-        connection.execute(experiment.update().where(experiment.c.id == row.id).values(summary=summary))
+    for ids in _parts(missing, AT_ONCE // 10):
+        for row in connection.execute(records().where(experiment.c.id.in_(ids))).all():
+            values = {"summary": stored_summary(record(row))}
+            connection.execute(experiment.update().where(experiment.c.id == row.id).values(**values))
 
 
-def _describe_step(step: Step) -> str:
-    values = ", ".join(f"{name}={value}" for name, value in step.params.items())
-    return f"{step.lever}({values})" if values else step.lever
+def _read(connection: Connection, wanted: Sequence[str]) -> dict[str, ExperimentSummary]:
+    """By id. One that is missing or was written by another release is made from its record."""
+    found: dict[str, ExperimentSummary] = {}
+    for ids in _parts(wanted, AT_ONCE):
+        query = sa.select(experiment.c.id, as_text(experiment.c.summary), *MOVING).join(job)
+        rows = connection.execute(query.where(experiment.c.id.in_(ids))).all()
+        light = {row.id: _opened(row) for row in rows}
+        found |= {key: one for key, one in light.items() if one is not None}
+        if odd := [key for key, one in light.items() if one is None]:
+            whole = connection.execute(records().where(experiment.c.id.in_(odd))).all()
+            found |= {row.id: summary_of(record(row)) for row in whole}
+    return found
 
 
-def _speed(measured: Measurement | None) -> dict[str, Any]:
-    return {
-        "p50_ms": measured.p50_ms.value if measured else None,
-        "p95_ms": measured.p95_ms.value if measured and measured.p95_ms else None,
-        "p99_ms": measured.p99_ms.value if measured and measured.p99_ms else None,
-        "items_per_s": measured.items_per_s if measured else None,
-        "peak_bytes": measured.peak_bytes if measured else None,
-    }
+def _opened(row: Any) -> ExperimentSummary | None:
+    """The job has the last word on how it stands."""
+    try:
+        found = ExperimentSummary.model_validate_json(row.summary or "null")
+    except ValidationError:
+        return None
+    return found if found.status == row.status else found.model_copy(update={"status": row.status, **moved(row)})
 
 
-def _speedup(median: Comparison | None, is_baseline: bool) -> dict[str, Any]:
-    """Baseline time / variant time: the ratio turned round, so its bounds change places."""
-    if median is None:
-        return {
-            "speedup": 1.0 if is_baseline else None,
-            "speedup_low": None,
-            "speedup_high": None,
-            "speed_verdict": None,
-        }
-    return {
-        "speedup": _inverse(median.ratio),
-        "speedup_low": _inverse(median.high),
-        "speedup_high": _inverse(median.low),
-        "speed_verdict": median.verdict,
-    }
-
-
-def _inverse(ratio: float) -> float | None:
-    return 1 / ratio if ratio > 0 and math.isfinite(ratio) else None
-
-
-def _quality(report: QualityReport | None) -> dict[str, Any]:
-    judged = [found for found in report.slices if found.drop is not None] if report else []
-    worst = max(judged, key=lambda found: found.drop or 0.0, default=None)
-    return {
-        "metric": report.metric if report else None,
-        "metric_value": report.candidate if report else None,
-        "metric_drop": report.drop if report else None,
-        "quality_verdict": report.verdict if report else None,
-        "worst_slice": f"{worst.column}={worst.value}" if worst else None,
-        "worst_slice_drop": worst.drop if worst else None,
-    }
+def _parts(ids: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    return (ids[start : start + size] for start in range(0, len(ids), size))

@@ -25,7 +25,7 @@ def command(study_ref: str, batch: int | None, form: str, output: Path | None) -
         raise InvalidRequest("an Excel file is not text; name a file with -o FILE.xlsx")
     with door() as opened:
         study = opened.ledger.study(study_ref)
-        rows = compare_rows(study, opened.ledger.experiments(study_id=study.id), batch)
+        rows = compare_rows(study, opened.ledger.summaries(study.id), batch)
     data = FORMATS[form](rows)
     if output is not None:
         output.write_bytes(data)

@@ -16,10 +16,11 @@ def command(study_ref: str | None, as_json: bool) -> None:
 
     with door() as opened:
         study_id = opened.ledger.study(study_ref).id if study_ref else None
-        found = opened.ledger.experiments(study_id=study_id, newest_first=True)
-    if as_json:
-        say_json([experiment.model_dump(mode="json") for experiment in found])
-        return
+        if as_json:
+            whole = opened.ledger.experiments(study_id=study_id, newest_first=True)
+            say_json([experiment.model_dump(mode="json") for experiment in whole])
+            return
+        found = reversed(opened.ledger.summaries(study_id))
     rows = [
         {
             "experiment": experiment.id,

@@ -9,7 +9,7 @@ from engine.errors import DoesNotFit, InvalidRequest, NotFound
 from engine.jobs.submit import submit
 from engine.plugin import make, reference_runtime, runtimes
 from engine.recipe import final_format, normalised, normalised_choice, why_not
-from engine.records import Choice, Experiment, ExperimentSpec, Preset, Recipe, Status, Step, Study, Workload
+from engine.records import Choice, ExperimentSpec, ExperimentSummary, Preset, Recipe, Status, Step, Study, Workload
 from engine.study import StudyRequest, create
 from engine.workspace import Workspace
 from storage.ledger import Ledger
@@ -61,7 +61,7 @@ def start_run(
         raise DoesNotFit(reason)
     last = _runtime(runtime, final_format(recipe, manifest.format))
     workloads = _workloads(study, batch_sizes, threads)
-    known = ledger.experiments(study_id=study.id, statuses=ALIVE)
+    known = [one for one in ledger.summaries(study.id) if one.status in ALIVE]
     ids: list[str] = []
     for length in range(len(recipe.steps) + 1):
         part = Recipe(steps=recipe.steps[:length])
@@ -106,7 +106,9 @@ def _workloads(study: Study, batch_sizes: Sequence[int], threads: Sequence[int])
     return tuple(Workload(batch_size=size, threads=count) for count in counts for size in sizes)
 
 
-def _has_row(known: Sequence[Experiment], recipe: Recipe, runtime: Choice, workloads: Sequence[Workload]) -> bool:
+def _has_row(
+    known: Sequence[ExperimentSummary], recipe: Recipe, runtime: Choice, workloads: Sequence[Workload]
+) -> bool:
     return any(
         row.spec.recipe == recipe and row.spec.runtime == runtime and set(workloads) <= set(row.spec.workloads)
         for row in known

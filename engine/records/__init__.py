@@ -1,11 +1,13 @@
 """The nouns of the project: frozen, JSON-safe, free of heavy imports. Read this room first.
 
 A study (study.py) joins a model (models.py) with an evaluation set (evaluation.py) and a promise; its experiments
-(experiment.py) hold times (results.py) and quality (quality.py); a certificate (certificate.py) is the last word on one
-of them. The vocabularies are in words.py, the facts about metrics in metrics.py.
+(experiment.py) hold times (results.py) and quality (quality.py), and lists read them light (summary.py); a certificate
+(certificate.py) is the last word on one of them. The vocabularies are in words.py, the facts about metrics in
+metrics.py.
 """
 
 from engine.records.base import Record
+from engine.records.census import Census, PartRows
 from engine.records.certificate import Certificate, Hashes
 from engine.records.evaluation import EvalSetInfo, SliceInfo
 from engine.records.experiment import Annotation, Experiment, ExperimentSpec, Failure, JobState
@@ -23,7 +25,15 @@ from engine.records.quality import (
     SliceQuality,
 )
 from engine.records.results import Comparison, FileRef, Interval, Measurement, RowSpread
-from engine.records.study import Band, Goal, Promise, Study, Workload
+from engine.records.source import StudySource
+from engine.records.study import Band, Goal, Promise, Study, StudyAnnotation, Workload
+from engine.records.summary import (
+    ArtefactSummary,
+    ExperimentSummary,
+    MeasurementSummary,
+    QualitySummary,
+    summary_of,
+)
 from engine.records.words import (
     TERMINAL,
     Clock,
@@ -44,8 +54,10 @@ __all__ = [
     "TERMINAL",
     "Agreement",
     "Annotation",
+    "ArtefactSummary",
     "Band",
     "Calibration",
+    "Census",
     "Certificate",
     "Choice",
     "ClassFigure",
@@ -56,6 +68,7 @@ __all__ = [
     "EvalSetInfo",
     "Experiment",
     "ExperimentSpec",
+    "ExperimentSummary",
     "Failure",
     "FileRef",
     "FoundSlice",
@@ -65,15 +78,18 @@ __all__ = [
     "JobState",
     "Manifest",
     "Measurement",
+    "MeasurementSummary",
     "Metric",
     "MetricFacts",
     "MetricFigure",
     "OperatorCost",
     "OperatorProfile",
     "OutputKind",
+    "PartRows",
     "Preset",
     "Promise",
     "QualityReport",
+    "QualitySummary",
     "QualityVerdict",
     "Recipe",
     "Record",
@@ -87,7 +103,10 @@ __all__ = [
     "Status",
     "Step",
     "Study",
+    "StudyAnnotation",
+    "StudySource",
     "Task",
     "TensorSpec",
     "Workload",
+    "summary_of",
 ]

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from engine.records.base import Record
 from engine.records.models import Signature
+from engine.records.source import StudySource
 from engine.records.words import Metric
 
 
@@ -61,3 +62,15 @@ class Study(Record):
     currency: str = Field("USD", min_length=1, max_length=8)
     created_at: datetime
     created_by: str = "local"
+    source: StudySource | None = Field(None, description="None: made before sources were remembered.")
+
+
+class StudyAnnotation(Record):
+    """What people add to a study afterwards; it lives apart from the record and never touches the promise."""
+
+    study_id: str
+    request_ms: float | None = Field(None, gt=0, description="How long a whole request takes that calls the model.")
+    tags: tuple[str, ...] = ()
+    note: str = ""
+    who: str = "local"
+    when: datetime

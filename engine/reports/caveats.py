@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from engine.records import Comparison, Experiment
+from engine.records import Comparison, ExperimentSummary
 
 
-def flag_difference(one: Experiment, other: Experiment) -> str | None:
+def flag_difference(one: ExperimentSummary, other: ExperimentSummary) -> str | None:
     """How the instruction sets of two runs differ, from the first one's side; None when equal or not recorded.
 
     Low precision is faster, and even exact or not, by instruction set: u8 x s8 sums saturate without VNNI.
     """
-    here, there = (set(run.environment.get("cpu_flags", ())) for run in (one, other))
-    if not (one.environment.get("processor") and other.environment.get("processor")) or here == there:
+    if not (one.processor and other.processor) or one.cpu_flags == other.cpu_flags:
         return None
+    here, there = set(one.cpu_flags), set(other.cpu_flags)
     parts = [f"{word} {' '.join(sorted(flags))}" for word, flags in (("with", here - there), ("without", there - here))]
     return ", ".join(part for part in parts if not part.endswith(" "))
 
 
-def caveats(one: Experiment, baseline: Experiment | None, goal: Comparison | None) -> tuple[str, ...]:
+def caveats(one: ExperimentSummary, baseline: ExperimentSummary | None, goal: Comparison | None) -> tuple[str, ...]:
     """Sentences for a row. goal: what its goal is judged by."""
     said = []
     difference = flag_difference(one, baseline) if baseline is not None else None

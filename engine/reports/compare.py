@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from engine.records import Choice, Comparison, Experiment, Measurement, QualityReport, Recipe, Study, Workload
+from engine.records import (
+    Choice,
+    Comparison,
+    Experiment,
+    ExperimentSummary,
+    MeasurementSummary,
+    QualitySummary,
+    Recipe,
+    Study,
+    Workload,
+    summary_of,
+)
 from engine.reports.caveats import caveats, flag_difference
 from engine.reports.money import cost_per_1k
 from engine.reports.promise import standing
@@ -16,7 +27,6 @@ __all__ = ["COLUMNS", "CompareRow", "choice_text", "compare_rows", "recipe_text"
 EXPORT_LEVER = "export.torch_to_onnx"
 EXPORT_RUNTIME = "onnxruntime_cpu"
 QUANTILE: dict[str, float | None] = {"p50": 0.5, "p99": 0.99, "cost": None}  # what a goal is judged by
-COVERED = frozenset({"within band", "outside", "pass", "fail", "not certified"})
 
 
 def recipe_text(recipe: Recipe) -> str:
@@ -29,7 +39,9 @@ def choice_text(choice: Choice) -> str:
     return _with_params(choice.name, choice.params)
 
 
-def compare_rows(study: Study, experiments: Sequence[Experiment], batch_size: int | None = None) -> list[CompareRow]:
+def compare_rows(
+    study: Study, runs: Sequence[ExperimentSummary | Experiment], batch_size: int | None = None
+) -> list[CompareRow]:
     """One row per experiment of a study at one batch size (default: the primary one), baseline first, then by age.
 
     Failed and waiting ones keep their row; the reason says what failed, what a variant lacks for the promise, or why
@@ -37,7 +49,8 @@ def compare_rows(study: Study, experiments: Sequence[Experiment], batch_size: in
     that succeeded leads.
     """
     at = study.workload.model_copy(update={"batch_size": batch_size or study.workload.batch_size})
-    ordered = sorted(experiments, key=lambda one: one.id)
+    light = (summary_of(one) if isinstance(one, Experiment) else one for one in runs)
+    ordered = sorted(light, key=lambda one: one.id)
     lead = _baseline(ordered)
     plain = _plain_export(ordered, lead)
     others = [one for one in ordered if one is not lead]
@@ -45,13 +58,13 @@ def compare_rows(study: Study, experiments: Sequence[Experiment], batch_size: in
     return first + [_variant_row(study, one, lead, at, plain) for one in others]
 
 
-def _baseline(ordered: Sequence[Experiment]) -> Experiment | None:
+def _baseline(ordered: Sequence[ExperimentSummary]) -> ExperimentSummary | None:
     candidates = [one for one in ordered if one.is_baseline]
     finished = [one for one in candidates if one.status == "succeeded"]
     return next(reversed(finished or candidates), None)
 
 
-def _plain_export(ordered: Sequence[Experiment], lead: Experiment | None) -> Experiment | None:
+def _plain_export(ordered: Sequence[ExperimentSummary], lead: ExperimentSummary | None) -> ExperimentSummary | None:
     """The row that every torch study gets by itself: ONNX and nothing else, so the first of its kind."""
     if lead is None or lead.artefact is None or lead.artefact.format != "torch_export":
         return None
@@ -66,12 +79,18 @@ def _plain_export(ordered: Sequence[Experiment], lead: Experiment | None) -> Exp
 
 
 def _baseline_row(
-    study: Study, lead: Experiment, others: Sequence[Experiment], at: Workload, plain: Experiment | None
+    study: Study,
+    lead: ExperimentSummary,
+    others: Sequence[ExperimentSummary],
+    at: Workload,
+    plain: ExperimentSummary | None,
 ) -> CompareRow:
     """The original. A workload it was not run at alone is filled from a run where it was timed beside a variant."""
-    beside = [measured for one in reversed(others) for measured in one.baselines]
-    at_workload = _at(lead.measurements, at) or _at(beside, at)
-    at_primary = _at(lead.measurements, study.workload) or _at(beside, study.workload)
+    at_workload, at_primary = (
+        _at(lead.measurements, workload)
+        or _at((beside for one in reversed(others) for beside in one.baselines), workload)
+        for workload in (at, study.workload)
+    )
     values: dict[str, Any] = {
         **_about(lead, at),
         **_times(at_workload),
@@ -86,7 +105,7 @@ def _baseline_row(
 
 
 def _variant_row(
-    study: Study, one: Experiment, lead: Experiment | None, at: Workload, plain: Experiment | None
+    study: Study, one: ExperimentSummary, lead: ExperimentSummary | None, at: Workload, plain: ExperimentSummary | None
 ) -> CompareRow:
     at_primary = _at(one.measurements, study.workload)
     goal = _comparison(one, study.workload, QUANTILE[study.promise.goal.kind])
@@ -107,7 +126,7 @@ def _variant_row(
     return row.model_copy(update={"reason": "; ".join([*([reason] if reason else []), *row.caveats]) or None})
 
 
-def _against(plain: Experiment | None, one: Experiment, speedup: float, at: Workload) -> float | None:
+def _against(plain: ExperimentSummary | None, one: ExperimentSummary, speedup: float, at: Workload) -> float | None:
     """Speed-up over the plain export; None without one, or where the two ran on other CPU flags."""
     compared = None if plain is None else _comparison(plain, at, 0.5)
     if plain is None or compared is None or flag_difference(one, plain) is not None:
@@ -115,7 +134,7 @@ def _against(plain: Experiment | None, one: Experiment, speedup: float, at: Work
     return speedup * compared.ratio
 
 
-def _about(one: Experiment, at: Workload) -> dict[str, Any]:
+def _about(one: ExperimentSummary, at: Workload) -> dict[str, Any]:
     return {
         "experiment": one.id,
         "recipe": recipe_text(one.spec.recipe),
@@ -127,7 +146,7 @@ def _about(one: Experiment, at: Workload) -> dict[str, Any]:
     }
 
 
-def _times(measured: Measurement | None) -> dict[str, Any]:
+def _times(measured: MeasurementSummary | None) -> dict[str, Any]:
     if measured is None:
         return {}
     return {
@@ -149,7 +168,7 @@ def _speed(compared: Comparison | None) -> dict[str, Any]:
     }
 
 
-def _goal(study: Study, one: Experiment, compared: Comparison | None) -> dict[str, Any]:
+def _goal(study: Study, one: ExperimentSummary, compared: Comparison | None) -> dict[str, Any]:
     """The speed-up in the quantity that the goal names, at the primary workload; or why there is none."""
     if compared is not None:
         return {"goal_speedup": 1 / compared.ratio, "goal_speedup_low": 1 / compared.high}
@@ -162,11 +181,10 @@ def _goal(study: Study, one: Experiment, compared: Comparison | None) -> dict[st
     return {"goal_note": f"{kind} not available: {n_calls:,} calls in {n_pairs} pairs are too few; use a longer preset"}
 
 
-def _quality(report: QualityReport | None) -> dict[str, Any]:
+def _quality(report: QualitySummary | None) -> dict[str, Any]:
     if report is None:
         return {}
-    covered = [one for one in report.slices if one.verdict in COVERED and one.drop is not None]
-    worst = max(covered, key=lambda one: one.drop or 0.0, default=None)
+    worst = report.worst_slice
     return {
         "metric": report.metric,
         "metric_value": report.candidate,
@@ -177,11 +195,11 @@ def _quality(report: QualityReport | None) -> dict[str, Any]:
     }
 
 
-def _at(measurements: Sequence[Measurement], at: Workload) -> Measurement | None:
+def _at(measurements: Iterable[MeasurementSummary], at: Workload) -> MeasurementSummary | None:
     return next((one for one in measurements if one.workload == at), None)
 
 
-def _comparison(one: Experiment, at: Workload, quantile: float | None) -> Comparison | None:
+def _comparison(one: ExperimentSummary, at: Workload, quantile: float | None) -> Comparison | None:
     return next((each for each in one.comparisons if each.workload == at and each.quantile == quantile), None)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from engine.plugin import levers, reference_runtime, runtimes
-from engine.records import Choice, Experiment, Recipe, Step
+from engine.records import Choice, Experiment, ExperimentSummary, Recipe, Step
 from pages._ui.forms import label_of
 
 
-def name_of(run: Experiment) -> str:
+def name_of(run: Experiment | ExperimentSummary) -> str:
     """'Fewer trees (keep fraction 0.5) → ONNX'; the runtime is named when it is not the usual one of its format."""
     name = recipe_name(run.spec.recipe)
     return name if _usual(run) else f"{name} in {runtime_name(run.spec.runtime)}"
@@ -38,16 +38,8 @@ def runtime_name(choice: Choice) -> str:
     return f"{title} ({extra})" if extra else title
 
 
-def _usual(run: Experiment) -> bool:
+def _usual(run: Experiment | ExperimentSummary) -> bool:
     if run.spec.runtime.params:
         return False
     last = run.artefact.format if run.artefact else None
     return last is None or run.spec.runtime.name == reference_runtime(last)
-
-
-def titled(recipe: str) -> str:
-    """A recipe as summaries spell it ('pruning.fewer_trees(keep_fraction=0.5)') in the words of the screen."""
-    for name, lever in levers().items():
-        recipe = recipe.replace(name, lever.title)
-    words = recipe.replace("_", " ").replace("(", " (").replace("=", " ")
-    return words[0].upper() + words[1:]

@@ -120,33 +120,6 @@ def test_a_failed_run_can_be_retried(study, ledger, open_page):
     assert ledger.experiments(study_id=study.id)[-1].retry_of == failed
 
 
-def test_history_finds_by_words_and_says_when_nothing_matches(study, open_page):
-    app = open_page("history.py")
-    assert len(app.dataframe[0].value) == 4
-    app.text_input(key="hi-q").input("fewer onnx").run()
-    assert len(app.dataframe[0].value) == 1
-    app.text_input(key="hi-q").input("zebra").run()
-    assert "No runs match" in texts(app)
-    app.button(key="hi-clear").click().run()
-    assert len(app.dataframe[0].value) == 4
-
-
-def test_a_note_is_saved_and_a_second_writer_is_told(study, ledger, open_page):
-    app = open_page("history.py")
-    app.session_state["hi-table"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
-    app.run()
-    run = ledger.summaries()[0]["experiment_id"]
-    app.text_area(key=f"hi-note-{run}").input("mine")
-    theirs = Annotation(experiment_id=run, note="theirs", who="Ravi", when=study.created_at)
-    ledger.annotate(theirs)
-    app.button(key=f"hi-save-{run}").click().run()
-    assert "Ravi" in app.error[0].value
-    assert "theirs" in app.error[0].value
-    assert app.text_area(key=f"hi-note-{run}").value == "mine"
-    app.button(key=f"hi-save-{run}").click().run()
-    assert ledger.annotation(run).note == "mine"
-
-
 def test_the_import_folder_is_offered_only_where_it_is_set(home, open_page, monkeypatch, tmp_path):
     def ways(app):
         return app.segmented_control(key="pick-ns-model-way").options

@@ -16,7 +16,6 @@ from pages._ui.job_panel import progress_text
 from pages._ui.scatter import HEIGHT_PX, PLACES, WIDTH_PX, Mark, _box, _overlap, _placed, speed_against_quality
 from pages._ui.slice_map import slice_map
 from pages._ui.standing import gain
-from pages._ui.variants import titled
 
 
 class EveryType(Plugin):
@@ -147,10 +146,3 @@ def test_the_sentence_of_a_variant(speedup, verdict, metric, drop, sentence):
         speed_verdict=verdict, metric=metric, metric_drop=drop,
     )  # fmt: skip
     assert gain(row, {}).replace("\u202f", " ") == sentence
-
-
-def test_summaries_are_read_in_the_words_of_the_screen():
-    assert titled("original") == "Original"
-    text = titled("pruning.fewer_trees(keep_fraction=0.5)")
-    assert text.endswith("(keep fraction 0.5)")
-    assert "pruning." not in text

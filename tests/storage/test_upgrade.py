@@ -16,6 +16,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from engine.errors import HistoryUnavailable, InvalidRequest, NoSpace, SchemaTooNew
+from engine.records import summary_of
 from storage import database
 from storage.ledger import Ledger
 from storage.schema import REVISION, metadata
@@ -23,6 +24,7 @@ from storage.upgrade import MIGRATIONS, revision, upgrade
 from tests import history
 
 OLD_ROWS = json.loads(Path(__file__).with_name("history_0001.json").read_text())
+NEXT = f"{int(REVISION) + 1:04d}"
 SPAWN = multiprocessing.get_context("spawn")
 
 
@@ -91,14 +93,28 @@ def test_old_runs_open_after_the_upgrade(old, url, tmp_path):
     assert failed.error.reason == "signal"
     assert ledger.annotation(done.id).note == "the one we ship"
     assert [line.line for line in ledger.queue.log(done.id)] == ["built", "timed"]
-    summaries = {row["experiment_id"]: row for row in ledger.summaries()}
-    assert summaries[done.id]["p50_ms"] == 64.0  # of the study's batch of 32
-    assert summaries[done.id]["recipe"] == "pruning.fewer_trees(keep_fraction=0.5)"
-    assert summaries[queued.id]["recipe"] == "original"
+    assert ledger.summaries() == [summary_of(run) for run in (done, failed, queued)]
+    with ledger.engine.connect() as connection:  # every one was filled
+        assert connection.execute(sa.text("SELECT count(*) FROM experiment WHERE summary IS NULL")).scalar() == 0
     assert ledger.studies()[0].name == "flights of 2013"
     claimed = ledger.queue.claim("own:1", 15)
     assert claimed.experiment_id == queued.id
     assert ledger.queue.finish(queued.id, 1, "succeeded", experiment_record=history.finished(claimed))
+    ledger.close()
+
+
+def test_summaries_of_the_release_before_are_written_anew(old, url, tmp_path):
+    upgrade(old, target="0003")
+    with old.begin() as connection:
+        left = {"left": '{"recipe":"original","p50_ms":1.0}'}
+        connection.execute(sa.text("UPDATE experiment SET summary = :left"), left)
+    ledger = Ledger.open(url, tmp_path / "home")
+    with ledger.engine.connect() as connection:
+        stored = connection.execute(sa.text("SELECT summary FROM experiment")).scalars().all()
+    assert len(stored) == len(OLD_ROWS["experiment"])
+    assert not [text for text in stored if text is None or 'p50_ms":1.0' in text]
+    assert ledger.preferences("ada") == {}
+    assert ledger.study_annotation(ledger.studies()[0].id) is None
     ledger.close()
 
 
@@ -127,7 +143,7 @@ def test_a_newer_history_is_refused_and_not_touched(engine, url, tmp_path):
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
     engine.dispose()
     before = {path.name: path.read_bytes() for path in tmp_path.glob("whetstone.db")}
-    with pytest.raises(SchemaTooNew, match=r"revision 9999, this release knows up to 0003.*update Whetstone"):
+    with pytest.raises(SchemaTooNew, match=rf"revision 9999, this release knows up to {REVISION}.*update Whetstone"):
         Ledger.open(url, tmp_path / "home")
     assert {path.name: path.read_bytes() for path in tmp_path.glob("whetstone.db")} == before
     assert list(tmp_path.glob("*backup*")) == []
@@ -165,13 +181,13 @@ def test_a_migration_that_fails_changes_nothing(old, tmp_path):
     upgrade(old)
     scripts = scripts_with(
         tmp_path,
-        "0004",
+        NEXT,
         '    op.add_column("study", sa.Column("colour", sa.Text()))\n'
         "    op.execute(\"UPDATE study SET colour = 'red'\")\n"
         '    op.execute("SELECT nothing FROM nowhere")\n',
     )
     with pytest.raises(sa.exc.DBAPIError):
-        upgrade(old, target="0004", scripts=scripts)
+        upgrade(old, target=NEXT, scripts=scripts)
     assert at(old) == REVISION
     with old.connect() as connection:
         assert "colour" not in {column["name"] for column in sa.inspect(connection).get_columns("study")}
@@ -182,14 +198,14 @@ def test_a_table_others_refer_to_can_be_rebuilt(old, tmp_path):
     upgrade(old)
     scripts = scripts_with(
         tmp_path,
-        "0004",
+        NEXT,
         '    with op.batch_alter_table("experiment") as batch:\n'
         '        batch.alter_column("created_by", existing_type=sa.Text(), type_=sa.String(500))\n'
         '    with op.batch_alter_table("job") as batch:\n'
         '        batch.drop_constraint(op.f("ck_job_status"), type_="check")\n'
         '        batch.create_check_constraint(op.f("ck_job_status"), "status <> \'lost\'")\n',
     )
-    upgrade(old, target="0004", scripts=scripts)
+    upgrade(old, target=NEXT, scripts=scripts)
     with old.begin() as connection:
         assert connection.execute(sa.text("SELECT count(*) FROM job")).scalar() == len(OLD_ROWS["job"])
         with pytest.raises(sa.exc.IntegrityError):
@@ -206,7 +222,7 @@ def test_rows_that_refer_to_nothing_undo_the_upgrade(tmp_path):
     upgrade(engine)
     body = "    op.execute(\"INSERT INTO annotation VALUES ('ghost', '{}', '2026-01-01 00:00:00.000000')\")\n"
     with pytest.raises(HistoryUnavailable, match="1 rows that refer to nothing"):
-        upgrade(engine, target="0004", scripts=scripts_with(tmp_path, "0004", body))
+        upgrade(engine, target=NEXT, scripts=scripts_with(tmp_path, NEXT, body))
     assert at(engine) == REVISION
     engine.dispose()
 
