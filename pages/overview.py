@@ -5,12 +5,21 @@ import streamlit as st
 from pages._ui import loaders
 from pages._ui.job_panel import live_jobs
 from pages._ui.parts import card_title, empty, head
-from pages._ui.study_cards import sample_cards, study_card
+from pages._ui.sample_cards import sample_cards
+from pages._ui.study_cards import study_grid
+from pages._ui.tour import offer_tour, tour
+from pages._ui.won import headline
 
 IDEA = (
     ("timer", "Measure", "Latency, memory, cost and quality of the model as it is, on one fixed evaluation set."),
     ("content_cut", "Sharpen", "Try one change at a time, or a chain. What gets slower is shown as slower."),
     ("fact_check", "Compare", "Every variant beside the original, overall and slice by slice, against your promise."),
+)
+CARDS = (
+    "One card per study: the best certified variant, else the best that keeps the promise, else the nearest miss. "
+    "Times are medians of a call at the study's batch; the speed-up is of the same process pairs, with its 95 % "
+    "interval; quality is that of the selection rows; cost is that of a fully used replica.  \n"
+    "[How this is computed](measuring#time)"
 )
 
 
@@ -24,17 +33,20 @@ def own_model() -> None:
     st.page_link("new_study.py", label="Bring my own model", icon=":material/upload:")
 
 
-head("Overview", "Make a model cheaper to serve, and show that it is still good enough.")
 seen = loaders.version()
 studies = loaders.studies(seen)
-if studies:
+anything = bool(loaders.all_studies(seen))
+head(
+    "Overview", headline(studies, seen) if studies else "Make a model cheaper to serve, and show that it is still good."
+)
+if anything:
     if loaders.active_jobs(None):
         with st.container(border=True, key="ov-live"):
+            card_title("Running")
             live_jobs(None, key="ov")
-    card_title("Studies", new_study)
-    with st.grid(3, min_column_width=260):
-        for study in studies:
-            study_card(study, seen)
+    tour(studies, seen)
+    card_title("Studies", new_study, help=CARDS)
+    study_grid(seen)
 else:
     empty(
         "science",
@@ -44,10 +56,12 @@ else:
         key="ov",
     )
 st.subheader("Samples", anchor=False)
-sample_cards(primary=not studies)
-if not studies:
+sample_cards(primary=not anything)
+if not anything:
     with st.grid(3, min_column_width=236):
         for icon, title, text in IDEA:
             with st.container(border=True, gap="xsmall", height="stretch", key=f"ov-idea-{title.lower()}"):
                 st.markdown(f"**:material/{icon}: {title}**")
                 st.markdown(text)
+else:
+    offer_tour()

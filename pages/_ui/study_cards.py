@@ -1,98 +1,141 @@
-"""Studies and samples as cards."""
+"""Studies as cards: what won in each, and by how much."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from math import ceil
 
 import streamlit as st
 
-from engine.errors import WhetstoneError
-from engine.jobs.start import start_sample
-from engine.records import TERMINAL, Study
+from engine.records import Study
 from engine.reports import numbers
 from engine.reports.rows import CompareRow
 from pages._ui import loaders
-from pages._ui.identity import current_user
-from pages._ui.parts import badge, refusal
-from pages._ui.standing import best_row, gain, nearest_miss
+from pages._ui.edit_study import edit_study
+from pages._ui.parts import badge, nothing_found
 from pages._ui.steps.model import FORMATS
 from pages._ui.text import plain
 from pages._ui.variants import name_of
-from pages._ui.words import CERTIFIED
-from sample_models import samples
-from sample_models.sample import Sample
+from pages._ui.won import Won, standings
+from pages._ui.words import cost_unit, metric_name, with_times_sign
+
+PER_PAGE = 9
+SEARCH, PAGE, SHELF = "ov-q", "ov-page", "ov-archived"
 
 
-def study_card(study: Study, seen: loaders.Seen) -> None:
-    """Name, where it stands, the best so far, and the ways in."""
+def study_grid(seen: loaders.Seen) -> None:
+    """The studies of one page of cards, the one with the newest run first; search and pages where there are many."""
+    shown = _chosen(seen)
+    if not shown:
+        nothing_found("studies", _clear, key="ov")
+        return
+    n_pages = ceil(len(shown) / PER_PAGE)
+    if st.session_state.get(PAGE, 1) > n_pages:  # a search left fewer
+        del st.session_state[PAGE]
+    page = st.session_state.get(PAGE, 1)
+    known = standings(seen)
+    with st.container(key="ov-studies"), st.grid(3, min_column_width=260):
+        for study in shown[(page - 1) * PER_PAGE : page * PER_PAGE]:
+            _study_card(study, known[study.id], seen)
+    if n_pages > 1:
+        st.pagination(n_pages, key=PAGE, persist_state="session")
+
+
+def _chosen(seen: loaders.Seen) -> list[Study]:
+    studies, gone = loaders.all_studies(seen), loaders.archived_studies(seen)
+    if len(studies) > PER_PAGE or gone:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text_input(
+                "Search studies", placeholder="Search name, person, tag", label_visibility="collapsed",
+                icon=":material/search:", width=320, key=SEARCH, persist_state="session",
+            )  # fmt: skip
+            if gone:
+                st.toggle(f"Archived ({len(gone)})", key=SHELF, persist_state="session")
+    archived = bool(gone and st.session_state.get(SHELF))
+    words = (st.session_state.get(SEARCH) or "").lower().split()
+    noted, runs_of = loaders.study_annotations(seen), loaders.by_study(seen)
+
+    def said(study: Study) -> str:
+        note = noted.get(study.id)
+        return "\n".join([study.name, study.created_by, study.id, *(note.tags if note else ())]).lower()
+
+    kept = [
+        study
+        for study in studies
+        if (study.id in gone) == archived and all(word in said(study) for word in words)
+    ]  # fmt: skip
+    return sorted(kept, key=lambda study: _latest(study, runs_of.get(study.id, ())), reverse=True)
+
+
+def _latest(study: Study, runs: loaders.Runs) -> str:
+    return (runs[-1].created_at if runs else study.created_at).isoformat()
+
+
+def _clear() -> None:
+    st.session_state[SEARCH] = ""
+    st.session_state[SHELF] = False
+
+
+def _study_card(study: Study, stands: Won, seen: loaders.Seen) -> None:
+    """Name, where it stands, what won and by how much, and the ways in."""
     manifest, _ = loaders.model(study.model_id, seen)
-    rows = loaders.compare(study.id, study.workload.batch_size, seen)
+    runs = loaders.by_study(seen).get(study.id, ())
+    noted = loaders.study_annotations(seen).get(study.id)
     with st.container(border=True, height="stretch", key=f"ov-study-{study.id}", gap="small"):
         st.markdown(f"**{plain(study.name, 60)}**")
-        word, line, label = _standing(study, rows, seen)
-        badge(word, label)
-        st.markdown(line)
+        badge(stands.word, stands.label)
+        _body(study, stands)
         st.space("stretch")
+        n_runs = f"{len(runs):,} run{'' if len(runs) == 1 else 's'}"
         when = f"{study.created_at:%d %b %Y}"
-        st.caption(f"{FORMATS.get(manifest.format, manifest.format)} · {plain(study.created_by, 30)} · {when}")
-        with st.container(horizontal=True):
-            st.page_link("study.py", label="Open", icon=":material/arrow_forward:", query_params={"study": study.id})
-            st.page_link(
-                "compare.py", label="Compare", icon=":material/compare_arrows:", query_params={"study": study.id}
-            )
-
-
-def _standing(study: Study, rows: Sequence[CompareRow], seen: loaders.Seen) -> tuple[str, str, str | None]:
-    """Badge, line, and the text of the badge where it is not its word."""
-    issued = loaders.certificates(study.id, seen)
-    baseline = next((row for row in rows if row.is_baseline), None)
-    best = best_row(study, rows, issued)
-    shown = best or nearest_miss(study, rows)
-    if shown is not None:
-        name = plain(name_of(loaders.experiment(shown.experiment, seen)), 60)
-        line = f"{name}: {gain(shown, {}, start=False)}."
-        known = next((one for one in issued if best and one.experiment_id == best.experiment), None)
-        if known is not None:
-            _, word, label = CERTIFIED[known.quality.verdict]
-            return word, line, label
-        return "Meets the promise" if best else "Misses the promise", line, None
-    if baseline is None or baseline.status not in TERMINAL:
-        return "Running", "The baseline is being measured.", None
-    if baseline.status != "succeeded":
-        return "Failed", plain(baseline.reason or "The baseline was not measured.", 140), None
-    return "Baseline", f"{numbers.latency(baseline.p50_ms)} a call. Nothing tried yet.", None
-
-
-def sample_cards(*, primary: bool) -> None:
-    """One card per sample, with the button that makes its study. `primary`: they are the main way in."""
-    with st.grid(3, min_column_width=236):
-        for position, (name, sample) in enumerate(samples().items()):
-            _sample_card(name, sample, primary=primary and position == 0)
-
-
-def _sample_card(name: str, sample: Sample, *, primary: bool) -> None:
-    with st.container(border=True, height="stretch", key=f"ov-sample-card-{name}", gap="small"):
-        st.markdown(f"**{sample.title}**")
-        st.markdown(sample.summary)
-        st.space("stretch")
-        st.caption(f"{sample.source}. {sample.licence}")
-        go = st.button(
-            "Run this sample",
-            icon=":material/play_arrow:",
-            type="primary" if primary else "secondary",
-            key=f"ov-sample-{name}",
+        tags = f" · {plain(', '.join(noted.tags), 60)}" if noted and noted.tags else ""
+        st.caption(
+            f"{FORMATS.get(manifest.format, manifest.format)} · {n_runs} · {plain(study.created_by, 30)} · {when}{tags}"
         )
-    if go:
-        _start(name)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            query = {"study": study.id}
+            st.page_link("study.py", label="Open", icon=":material/arrow_forward:", query_params=query)
+            st.page_link("compare.py", label="Compare", icon=":material/compare_arrows:", query_params=query)
+            if st.button("Edit", icon=":material/edit_note:", type="tertiary", key=f"ov-edit-{study.id}"):
+                edit_study(study)
 
 
-def _start(name: str) -> None:
-    made: list[str] = st.session_state.setdefault("ov-made", [])  # filled when a double click cut the first half off
-    try:
-        if not made:
-            with st.spinner("Reading the sample and starting its baseline"):
-                made.append(start_sample(loaders.ledger(), name, current_user()).id)
-    except WhetstoneError as error:
-        refusal(error)
+def _body(study: Study, stands: Won) -> None:
+    row, base = stands.row, stands.baseline
+    if row is None or stands.run is None:
+        st.markdown(_nothing_won(stands))
         return
-    st.switch_page("study.py", query_params={"study": made.pop()})
+    st.markdown(f"{plain(name_of(stands.run), 80)}" + (f"  \n:gray[{_why(row)}]" if _why(row) else ""))
+    st.table(card_rows(study, base, row), border="horizontal", alt="The best so far beside the original")
+
+
+def _nothing_won(stands: Won) -> str:
+    base = stands.baseline
+    if stands.word == "Baseline" and base is not None:
+        return f"{numbers.latency(base.p50_ms)} a call. Nothing tried yet."
+    if stands.word == "Failed" and base is not None:
+        return plain(base.reason or "The baseline was not measured.", 140)
+    return "The baseline is being measured."
+
+
+def _why(row: CompareRow) -> str:
+    return plain(with_times_sign(row.reason), 110) if row.reason else ""
+
+
+def card_rows(study: Study, base: CompareRow | None, row: CompareRow) -> dict[str, str]:
+    """What the variant brings: time, speed-up with its interval, quality, cost."""
+    before = base.p50_ms if base else None
+    rows = {"Median call": f"{numbers.latency(before)} → **{numbers.latency(row.p50_ms)}**"}
+    if row.speedup is not None:
+        rows["Speed-up"] = f"**{numbers.times(row.speedup)}**"
+        if row.speedup_low is not None and row.speedup_high is not None:
+            rows["Speed-up"] += f" :gray[{row.speedup_low:.2f} to {row.speedup_high:.2f}]"
+    if row.metric is not None:
+        same = row.quality_verdict == "exact"
+        change = numbers.quality_change(row.metric_drop, row.metric, relative=study.promise.band.relative)
+        rows[metric_name(row.metric)] = "same answers" if same else change
+    if row.cost_per_1k is not None:
+        label, factor = cost_unit(base.cost_per_1k if base and base.cost_per_1k else row.cost_per_1k)
+        old = base.cost_per_1k * factor if base and base.cost_per_1k else None
+        new = numbers.money(row.cost_per_1k * factor, study.currency)
+        rows[label] = f"{numbers.money(old, study.currency)} → **{new}**".replace("$", "\\$")
+    return rows
