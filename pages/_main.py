@@ -27,7 +27,9 @@ page = st.navigation(
 st.logo(str(UI / "logo.svg"), size="large")
 st.html(CSS)
 current_user()
-page.run()
-logging.getLogger("whetstone.pages").debug(
-    "%s %.1f ms", page.url_path or "overview", (time.perf_counter() - started_s) * 1e3
-)
+try:
+    page.run()
+finally:  # also when the page stops early or goes to another one
+    logging.getLogger("whetstone.pages").debug(
+        "%s %.1f ms", page.url_path or "overview", (time.perf_counter() - started_s) * 1e3
+    )

@@ -72,12 +72,15 @@ def _start() -> None:
 
     from engine.jobs.submit import ensure_runner
     from engine.workspace import Workspace
-    from pages._ui import loaders, uploads
+    from pages._ui import loaders, run_index, uploads
 
     config = settings()
+    LOG.setLevel(config.log_level)
+    LOG.addHandler(logging.StreamHandler())
     Workspace(config.home).sweep()
     uploads.sweep(config.home)
     ensure_runner(loaders.ledger())
+    run_index.grid(loaders.version())  # what every list begins with, before the first visitor waits for it
     gc.collect()
     gc.freeze()  # Streamlit collects after every run: 90 % of a progress poll otherwise
 
