@@ -5,27 +5,15 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.figures import cell
-from engine.records import (
-    Band,
-    Choice,
-    EvalSetInfo,
-    ExperimentSpec,
-    JobState,
-    Manifest,
-    Promise,
-    Recipe,
-    Signature,
-    Step,
-    Study,
-    Workload,
-)
+from benchmarks.history_fill import fill
+from engine.records import Choice, ExperimentSpec, JobState, Workload
+from engine.reports.compare import compare_rows
 from storage.ledger import Ledger
 
-N_EXPERIMENTS = 5000
+N_WAITING = 20
 
 
 def table() -> list[str]:
@@ -33,8 +21,15 @@ def table() -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         ledger = Ledger.open(f"sqlite:///{home / 'whetstone.db'}", home)
-        study_id = _fill(ledger)
+        study = fill(ledger)[-1]
+        for seed in range(N_WAITING):
+            asked = ExperimentSpec(
+                study_id=study.id, runtime=Choice(name="lightgbm_native"), workloads=(Workload(),), seed=seed
+            )
+            ledger.add_experiment(asked, "bench")
         one = _active(ledger)[0].experiment_id
+        known = {run.id: run for run in ledger.summaries() if run.status != "queued"}
+        mine = ledger.summaries(study.id)
         lines = [
             "## History with 5,000 experiments (SQLite)",
             "| what | measured | limit |",
@@ -42,40 +37,13 @@ def table() -> list[str]:
             f"| poll: state of every unfinished job | {_time(lambda: _active(ledger), 200)} | 10 ms |",
             f"| poll: state of one job | {_time(lambda: ledger.queue.state(one), 200)} | 10 ms |",
             f"| version counter, read before a cached page | {_time(ledger.version, 200)} | |",
-            f"| light rows of all experiments | {_time(ledger.summaries, 10)} | |",
-            f"| full records of one study of 50 | {_time(lambda: ledger.experiments(study_id=study_id), 20)} | |",
+            f"| light records of all experiments | {_time(ledger.summaries, 10)} | |",
+            f"| the same, those that ended read before | {_time(lambda: ledger.summaries(None, known), 20)} | |",
+            f"| comparison table of one study of 50 | {_time(lambda: compare_rows(study, mine), 20)} | |",
+            f"| full records of one study of 50 | {_time(lambda: ledger.experiments(study_id=study.id), 20)} | |",
         ]
         ledger.close()
     return lines
-
-
-def _fill(ledger: Ledger) -> str:
-    """100 studies of 50 experiments; all but the last 20 cancelled. Returns the first study's id."""
-    manifest = Manifest(id="a" * 64, format="onnx", signature=Signature(inputs=(), outputs=()), size_bytes=1)
-    ledger.add_model(manifest, "model.onnx")
-    info = EvalSetInfo(id="b" * 64, n_rows=1, roles={}, task="binary", splits={"selection": 1})
-    ledger.add_eval_set(info, "eval.csv")
-    now, ids = datetime.now(UTC), []
-    for number in range(N_EXPERIMENTS // 50):
-        study = Study(
-            id=f"{number:026d}",
-            name=f"study {number}",
-            model_id="a" * 64,
-            eval_set_id="b" * 64,
-            signature=manifest.signature,
-            promise=Promise(band=Band(metric="roc_auc")),
-            created_at=now,
-        )
-        ledger.add_study(study)
-        for i in range(50):
-            recipe = Recipe(steps=(Step(lever="pruning.fewer_trees", params={"keep_fraction": (i + 1) / 50}),))
-            spec = ExperimentSpec(
-                study_id=study.id, recipe=recipe, runtime=Choice(name="lightgbm_native"), workloads=(Workload(),)
-            )
-            ids.append(ledger.add_experiment(spec, "bench"))
-    for experiment_id in ids[:-20]:
-        ledger.queue.cancel(experiment_id)
-    return f"{0:026d}"
 
 
 def _active(ledger: Ledger) -> list[JobState]:
