@@ -29,9 +29,17 @@ class SliceQuality(Record):
 class Agreement(Record):
     """How far the candidate's outputs are from the original's, on the same rows; needs no label."""
 
-    flip_fraction: float | None = Field(None, description="Rows whose most likely class changed.")
-    bad_flip_fraction: float | None = Field(None, description="Labelled rows only the original answers rightly.")
-    good_flip_fraction: float | None = Field(None, description="Labelled rows only the candidate answers rightly.")
+    flip_fraction: float | None = Field(
+        None, description="Rows whose most likely class changed; multilabel: decisions on one label that changed."
+    )
+    bad_flip_fraction: float | None = Field(
+        None, description="Labelled rows (decisions) only the original answers rightly."
+    )
+    good_flip_fraction: float | None = Field(
+        None, description="Labelled rows (decisions) only the candidate answers rightly."
+    )
+    row_flip_fraction: float | None = Field(None, description="Multilabel: rows with any decision that changed.")
+    n_labels: int | None = Field(None, description="Multilabel: decisions per row.")
     max_abs_diff: float | None = Field(description="None where no row has a finite answer.")
     p99_abs_diff: float | None
     mean_kl_nats: float | None = None
@@ -51,17 +59,29 @@ class MetricFigure(Record):
 
 
 class ClassFigure(Record):
-    """One class, by its true rows and by what each model calls it; None where nothing is there to divide by."""
+    """One class, by its true rows and by what each model calls it; None where nothing is there to divide by.
+
+    Multilabel: one label; its rows are those that have it.
+    """
 
     name: str
     n_rows: int
     recall: tuple[float | None, float | None] = Field(description="Baseline, candidate.")
     precision: tuple[float | None, float | None]
     f1: tuple[float | None, float | None]
+    roc_auc: tuple[float | None, float | None] | None = Field(
+        None, description="Multilabel: rows that have the label against those that do not."
+    )
+    calibration_error: tuple[float, float] | None = Field(
+        None, description="Multilabel: of the label's probability, bins of equal width."
+    )
 
 
 class Calibration(Record):
-    """Expected calibration error of the most likely class: |confidence - accuracy| over bins, weighted by rows."""
+    """Expected calibration error of the most likely class: |confidence - accuracy| over bins, weighted by rows.
+
+    Multilabel: |probability - share of rows that have the label|, averaged over the labels.
+    """
 
     n_bins: int
     equal_width: tuple[float, float] = Field(description="Baseline, candidate; bins of equal width.")
@@ -85,10 +105,11 @@ class Disagreement(Record):
 
     row: int = Field(description="In the evaluation file, counted from 1.")
     kind: DisagreementKind = Field(
-        description="bad flip: only the original was right; other flip: neither or nobody knows; worse: the error grew."
+        description="bad flip: only the original was right (of several labels: on more); other flip: neither or nobody "
+        "knows; worse: the error grew."
     )
     label: str | None = None
-    baseline: str = Field(description="Most likely class, or the value.")
+    baseline: str = Field(description="Most likely class, every label that is given, or the value.")
     candidate: str
     baseline_score: float | None = Field(None, description="Probability of that class, or the value.")
     candidate_score: float | None = None

@@ -48,6 +48,7 @@ _TEXT: dict[str, dict[str, str]] = {
         "speedup": "How many times faster than the original, timed in the same process pairs.",
         "speedup_low": "The speed-up is at least this, with 95 % certainty on both sides.",
         "speedup_high": "The speed-up is at most this, with 95 % certainty on both sides.",
+        "goal_speedup": "The speed-up in the quantity that the goal names, at the batch of the promise.",
         "speedup_vs_export": "The speed-up over a plain export to ONNX instead of over the original.",
         "speed_verdict": "Faster or slower by more than 3 %, no difference, or cannot tell.",
         "ratio": "Time of the variant as a share of the original's.",
@@ -56,17 +57,22 @@ _TEXT: dict[str, dict[str, str]] = {
         "pairs_needed": "Process pairs that would probably decide.",
     },
     "Batch sweep": {
+        "thread_gain": "How many times sooner a call is done than with the fewest threads.",
         "call_time": "One call takes a fixed part and a part per row.",
+        "marginal_ms": "What each item more costs from the size before to this one.",
         "flattens": "From this batch on more rows per call bring little.",
         "auto_batch_size": "The smallest batch within 5 % of the best items per second, from a quick look up to 128.",
     },
     "Operators": {
         "operator_share": "Part of one call that this kind of operator takes.",
+        "operator_nodes": "Operators of this kind that ran in one call; of trees, the trees of the block.",
+        "operator_time": "Their time in one call together, without what they call themselves.",
     },
     "What is recorded": {
         "size_bytes": "Size of the model's files.",
         "compressed_bytes": "Size of the model's files once compressed: what travels to a replica.",
         "flags": "Why the figures may be disturbed.",
+        "content_id": "The first digits of the SHA-256 of the model's files: the same digits, the same files.",
     },
     "Whole request": {
         "request_share": "Part of the whole request that is spent in the model, both at their median.",
@@ -82,6 +88,7 @@ _TEXT: dict[str, dict[str, str]] = {
         "candidate": "The metric of the variant, on the same rows.",
         "recall": "Of the rows of this class, the share that is named so.",
         "precision": "Of the rows named so, the share that is of this class.",
+        "roc_auc": "How well rows that have the label are told from those that do not; 50 % is chance.",
         "f1": "Recall and precision in one number; low when either is.",
     },
     "Quality": {
@@ -108,6 +115,8 @@ _TEXT: dict[str, dict[str, str]] = {
         "flip_fraction": "Rows whose most likely class changed.",
         "bad_flip_fraction": "Rows the original had right and the variant has wrong.",
         "good_flip_fraction": "Rows the original had wrong and the variant has right.",
+        "row_flip_fraction": "Rows on which any of the labels changed.",
+        "n_labels": "Labels that are decided on every row.",
         "max_abs_diff": "The largest change of any output.",
         "p99_abs_diff": "On 99 % of the rows no output changes more than this.",
         "mean_kl_nats": "How far the class probabilities moved, on average.",
@@ -120,6 +129,7 @@ _TEXT: dict[str, dict[str, str]] = {
     "Calibration": {
         "n_bins": "Groups of rows with similar confidence.",
         "equal_width": "How far confidence is from the share of right answers, on average.",
+        "calibration_error": "How far the probability of this label is from the share of rows that have it.",
         "equal_mass": "The same with equally many rows in every group.",
         "change": "How much the variant is worse calibrated than the original; grey when 0 lies inside.",
     },
