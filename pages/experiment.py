@@ -1,72 +1,50 @@
-"""Everything about one run: outcome, figures, quality, lineage, machine, log, files."""
+"""Everything about one run: the answer first, then how it came about; what is heavy is drawn when it is opened."""
 
 import streamlit as st
 
 from engine.records import TERMINAL
+from engine.reports.amdahl import of_request
 from pages._ui import loaders
-from pages._ui.agreement import agreement_cards
-from pages._ui.batch_curve import batch_section
-from pages._ui.call_times import call_times
 from pages._ui.certifying import certificate_of, certify_action
-from pages._ui.details import environment_table, lineage, log_section, quality_section, timing_table
-from pages._ui.explanations import about
-from pages._ui.job_panel import live_jobs, retry_button
+from pages._ui.job_panel import live_jobs
 from pages._ui.keys import experiment_or_stop
-from pages._ui.operators import operators_section
-from pages._ui.parts import STATUS, badge, head, problem
-from pages._ui.payload import artefact_download
-from pages._ui.resources import resources_card, threads_card
+from pages._ui.request_line import request_share
+from pages._ui.run_head import failed_log, note, run_actions, run_head, what_failed
+from pages._ui.run_sections import run_sections
+from pages._ui.run_tiles import run_tiles
+from pages._ui.sections import contents, section
 from pages._ui.standing import run_verdict
-from pages._ui.text import plain, sentence
-from pages._ui.variants import name_of
-from pages._ui.words import REASONS
-from pages._ui.worst_rows import worst_rows
 
 run = experiment_or_stop("Experiment")
-study = loaders.study(run.spec.study_id, loaders.version())
-head(
-    plain(name_of(run)),
-    context=f"{plain(study.name, 60)} · {run.created_at:%d %b %Y, %H:%M} UTC · {plain(run.created_by, 40)} · {run.id}",
-)
-with st.container(horizontal=True, vertical_alignment="center"):
-    badge("Baseline" if run.is_baseline and run.status == "succeeded" else STATUS[run.status])
-    st.page_link("study.py", label="Study", icon=":material/stairs:", query_params={"study": study.id})
-    st.page_link("compare.py", label="Compare", icon=":material/compare_arrows:", query_params={"study": study.id})
-    if run.retry_of:
-        st.page_link("experiment.py", label="First try", icon=":material/history:", query_params={"id": run.retry_of})
+seen = loaders.version()
+study = loaders.study(run.spec.study_id, seen)
+issued = certificate_of(loaders.certificates(study.id, seen), run)
 
+
+def certify() -> None:
+    """The button beside the verdict."""
+    certify_action(study, run, key="ex")
+
+
+run_head(study, run)
 if run.status not in TERMINAL:
     with st.container(border=True, key="ex-live"):
         live_jobs(study.id, key="ex")
-if run.error:
-    problem(f"**{REASONS[run.error.reason]}.** {sentence(run.error.message)}", "read the log below, then run it again.")
+what_failed(run)
 if run.status == "succeeded":
-    rows = loaders.compare(study.id, study.workload.batch_size, loaders.version())
-    issued = loaders.certificates(study.id, loaders.version())
-
-    def certify() -> None:
-        """The button beside the verdict."""
-        certify_action(study, run, key="ex")
-
-    run_verdict(study, run, rows, certificate_of(issued, run), key="ex", actions=certify)
-    st.subheader("Time", anchor=False, help=about("time"))
-    timing_table(run)
-    call_times(study, run)
-    batch_section(study, run)
-    operators_section(run)
-    with st.grid(2, min_column_width=360):
-        resources_card(study, run)
-        threads_card(study, run)
-    quality_section(study, run)
-    if run.quality and not run.is_baseline:
-        agreement_cards(run.quality)
-    worst_rows(study, run)
-with st.container(horizontal=True, key="ex-actions"):
-    if run.status in TERMINAL:
-        retry_button(run, "Run again" if run.status == "succeeded" else "Retry", key="ex")
-    artefact_download(run)
-if run.chain:
-    st.subheader("Lineage", anchor=False)
-    lineage(study, run)
-log_section(run)
-environment_table(run)
+    rows = loaders.compare(study.id, study.workload.batch_size, seen)
+    run_verdict(study, run, rows, issued, key="ex", actions=certify)
+    row = next(row for row in rows if row.experiment == run.id)
+    before = next((one for one in run.baselines if one.workload == study.workload), None)
+    known = request_share(study, before.p50_ms.value if before else None, seen)
+    if known and (whole := of_request(known, row.speedup)):
+        st.caption(f"Within the request: {whole}. {known.sentence}.")
+    run_tiles(study, run)
+run_actions(study, run, issued)
+failed_log(run)
+note(run)
+parts = run_sections(study, run)
+contents([part.title for part in parts], key="ex")
+for part in parts:
+    section(part.title, part.part)
+    part.draw()

@@ -9,6 +9,7 @@ from engine.measurement.summary import write_samples
 from engine.measurement.timings import Round, Timings
 from engine.records import (
     Agreement,
+    Annotation,
     Band,
     Calibration,
     Certificate,
@@ -97,8 +98,13 @@ def add_run(
     batches=(1,),
     threads=(1,),
     samples=None,
+    log_lines=("building", "timing"),
+    **changes,
 ):
-    """Queue, claim and finish one run; speedup None: the baseline. samples: the file of its raw calls."""
+    """Queue, claim and finish one run; speedup None: the baseline. samples: the file of its raw calls.
+
+    changes: fields of the record that shall be others than those made up here.
+    """
     workloads = tuple(Workload(batch_size=size, threads=count) for count in threads for size in batches)
     spec = ExperimentSpec(study_id=study.id, recipe=recipe, runtime=Choice(name="lightgbm_native"), workloads=workloads)
     experiment_id = ledger.add_experiment(spec, "Asha")
@@ -109,9 +115,8 @@ def add_run(
         id=experiment_id, spec=spec, status=status, created_at=claimed.created_at, created_by="Asha", attempt=1,
         duration_s=12.0, environment={"processor": "test processor", "usable_cores": 2},
         **({} if failure else _outcome(study, recipe, speedup, drop, workloads, samples)), error=failure,
-    )  # fmt: skip
-    lines = ["building", "timing"]
-    ledger.queue.finish(experiment_id, 1, status, experiment_record=record, failure=failure, log_lines=lines)
+    ).model_copy(update=changes)  # fmt: skip
+    ledger.queue.finish(experiment_id, 1, status, experiment_record=record, failure=failure, log_lines=list(log_lines))
     return experiment_id
 
 
@@ -186,13 +191,15 @@ def _measured(artefact_id, share, workload, samples):
     )  # fmt: skip
 
 
-def raw_samples(home, workload, *, fast_ms=1.0, slow_ms=2.0):
-    """A file of raw calls as a run writes it: 50 of each arm."""
-    plan = PRESETS["quick"]
+def raw_samples(home, workload, *, fast_ms=1.0, slow_ms=2.0, n_pairs=1, n_calls=50, spread=0.0):
+    """A file of raw calls as a run writes it: n_calls of each arm in every pair; spread: of the log of their time."""
+    plan, rng = PRESETS["quick"], np.random.default_rng(0)
     rounds = [
-        Round(pair=0, arm=arm, workload=workload, number=0, total_ns=np.full(50, int(ms * 1e6)), prepare_ns=1.0,
-              model_ns=1.0, post_ns=1.0, wall_ns=1, cpu_ns=1, n_involuntary=0)
-        for arm, ms in (("baseline", slow_ms), ("variant", fast_ms))
+        Round(pair=pair, arm=arm, workload=workload, number=0,
+              total_ns=(1e6 * ms * (1 + 0.01 * pair) * np.exp(spread * rng.standard_normal(n_calls))).astype(int),
+              prepare_ns=1.0, model_ns=1.0, post_ns=1.0, wall_ns=1, cpu_ns=1, n_involuntary=0)
+        for pair in range(n_pairs)
+        for arm, ms in (("baseline", slow_ms), ("variant", fast_ms * (1 - 0.005 * pair)))
     ]  # fmt: skip
     timings = Timings(
         plan=plan, seed=0, arms=("baseline", "variant"), workloads=(workload,), load_average=0.1, n_cores=2,
@@ -224,3 +231,8 @@ def add_certificate(ledger, study, experiment_id, verdict="pass"):
                                                        candidate_outputs="4" * 64),
         )
     )  # fmt: skip
+
+
+def put_away(ledger, experiment_id):
+    """Archive one run."""
+    ledger.annotate(Annotation(experiment_id=experiment_id, archived=True, who="Asha", when=NOW))

@@ -9,13 +9,15 @@ import streamlit as st
 
 from engine.records import METRICS, Agreement, Calibration, ClassFigure, FoundSlice, MetricFigure, QualityReport
 from engine.reports import numbers
-from pages._ui.explanations import about, legend, why
+from pages._ui.explanations import about, legend
 from pages._ui.parts import card_title, tone
 from pages._ui.text import plain
 
 BEFORE, AFTER = "Original", "This run"
+CHANGED, DECISIONS = "Most likely class changed", "Label decisions changed"  # the second where a row has many labels
 FIGURES = {
-    "Most likely class changed": "flip_fraction",
+    CHANGED: "flip_fraction",
+    "Rows with a changed label": "row_flip_fraction",
     "Right before, wrong now": "bad_flip_fraction",
     "Wrong before, right now": "good_flip_fraction",
     "Same top classes": "top_k_overlap",
@@ -27,18 +29,27 @@ FIGURES = {
 }
 
 
+CLASS_FIGURES = {"Recall": "recall", "Precision": "precision", "F1": "f1"}
+LABEL_FIGURES = CLASS_FIGURES | {"ROC AUC": "roc_auc", "Calibration error": "calibration_error"}
+FOUND_FIGURES = {"Extra loss per row": "mean_loss", "Elsewhere": "mean_loss_elsewhere", "Confirmed": "harm_p"}
+
+
 def agreement_cards(report: QualityReport) -> None:
-    """Agreement beside the other metrics and the calibration, then classes and found slices where they exist."""
+    """Agreement beside the other metrics and the calibration, then found slices where they exist."""
     with st.grid(2, min_column_width=360):
         _agreement_card(report.agreement)
         if report.figures or report.calibration:
             _figures_card(report)
-    if report.classes:
-        with st.expander(f"{len(report.classes):,} classes one by one", icon=":material/category:", key="ex-classes"):
-            st.table(classes(report.classes), border="horizontal", hide_index=True, alt="Recall and precision by class")
-            st.caption("Of the original → of this run. Recall: of the rows of the class, how many are found.")
     if report.found:
         found_card(report.found)
+
+
+def classes_table(found: Sequence[ClassFigure]) -> None:
+    """Class by class, with what the heads mean."""
+    st.table(classes(found), border="horizontal", hide_index=True, alt="Recall and precision by class")
+    st.caption("Of the original → of this run; one figure where both have the same.")
+    of_labels = any(one.roc_auc or one.calibration_error for one in found)
+    legend(LABEL_FIGURES if of_labels else CLASS_FIGURES, key="ex-classes-legend")
 
 
 def _agreement_card(found: Agreement) -> None:
@@ -47,7 +58,7 @@ def _agreement_card(found: Agreement) -> None:
         if found.identical:
             st.markdown("**The answers are bit for bit those of the original.**")
             return
-        st.table(agreement(found), border="horizontal")
+        st.table(agreement(found), border="horizontal", alt="Agreement with the original")
         legend(FIGURES, key="ex-agreement-legend")
 
 
@@ -55,7 +66,8 @@ def agreement(found: Agreement) -> dict[str, str]:
     """What is known, under names that need no textbook."""
     both = f"Same top {found.top_k}" if found.top_k else "Same top classes"
     rows = {
-        "Most likely class changed": numbers.percent(found.flip_fraction, 2),
+        DECISIONS if found.n_labels else CHANGED: numbers.percent(found.flip_fraction, 2),
+        "Rows with a changed label": numbers.percent(found.row_flip_fraction, 2),
         "Right before, wrong now": _coloured(found.bad_flip_fraction, "worse"),
         "Wrong before, right now": _coloured(found.good_flip_fraction, "better"),
         both: numbers.percent(found.top_k_overlap, 2),
@@ -70,10 +82,10 @@ def agreement(found: Agreement) -> dict[str, str]:
 
 def _figures_card(report: QualityReport) -> None:
     with st.container(border=True, height="stretch", key="ex-figures", gap="small"):
-        card_title("Other figures, without a verdict", help=why("equal_width") if report.calibration else None)
+        card_title("Other figures, without a verdict", help=about("other figures"))
         st.table(figures(report.figures, report.calibration), border="horizontal", hide_index=True, alt="Other metrics")
         if report.calibration:
-            st.caption(f":gray[{calibration_sentence(report.calibration)}]")
+            st.markdown(f":gray[{calibration_sentence(report.calibration)}]")
 
 
 def figures(others: Sequence[MetricFigure], calibration: Calibration | None) -> pd.DataFrame:
@@ -103,22 +115,25 @@ def calibration_sentence(found: Calibration) -> str:
 
 
 def classes(found: Sequence[ClassFigure]) -> pd.DataFrame:
-    """Recall, precision and F1 of every class, both models in one cell."""
-    return pd.DataFrame(
-        {
-            "Class": [plain(one.name, 60) for one in found],
-            "Rows": [f"{one.n_rows:,}" for one in found],
-            "Recall": [_pair(one.recall) for one in found],
-            "Precision": [_pair(one.precision) for one in found],
-            "F1": [_pair(one.f1) for one in found],
-        }
-    )
+    """Recall, precision and F1 of every class or label, both models in one cell; of labels their ROC AUC, too."""
+    columns = {
+        "Class": [plain(one.name, 60) for one in found],
+        "Rows": [f"{one.n_rows:,}" for one in found],
+        "Recall": [_pair(one.recall) for one in found],
+        "Precision": [_pair(one.precision) for one in found],
+        "F1": [_pair(one.f1) for one in found],
+    }
+    for head, field in (("ROC AUC", "roc_auc"), ("Calibration error", "calibration_error")):
+        values = [getattr(one, field) for one in found]
+        if any(value is not None for value in values):
+            columns[head] = [numbers.MISSING if value is None else _pair(value) for value in values]
+    return pd.DataFrame(columns)
 
 
 def found_card(found: Sequence[FoundSlice]) -> None:
     """Slices nobody declared; exploratory, so nothing here is red."""
     with st.container(border=True, key="ex-found", gap="small"):
-        card_title("Slices nobody declared")
+        card_title("Slices nobody declared", help=about("found slices"))
         st.table(
             pd.DataFrame(
                 {
@@ -137,6 +152,7 @@ def found_card(found: Sequence[FoundSlice]) -> None:
             alt="Found slices",
         )
         st.caption("Found on one half of the rows and looked at again on the other. They change no verdict.")
+        legend(FOUND_FIGURES, key="ex-found-legend")
 
 
 def _pair(values: tuple[float | None, float | None]) -> str:

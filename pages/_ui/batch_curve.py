@@ -13,31 +13,40 @@ from engine.measurement.sweep import Sweep, largest_within, sweeps
 from engine.records import Experiment, Interval, Measurement, Study
 from engine.reports import numbers
 from pages._ui.charts import CATEGORY, MUTED, frame, note, show
-from pages._ui.explanations import about
+from pages._ui.explanations import about, legend
 from pages._ui.parts import card_title
 
 VARIANT, ORIGINAL = CATEGORY[0], MUTED
+FIGURES = {
+    "p50": "p50_ms",
+    "p95": "p95_ms",
+    "Items/s": "items_per_s",
+    "One more item": "marginal_ms",
+    "On the line": "call_time",
+}
 ARM_NAMES = {"variant": "this run", "original": "original"}
 
 
-def batch_section(study: Study, run: Experiment) -> None:
-    """The curves and the table, where more than one batch size was timed at the study's threads."""
+def swept(study: Study, run: Experiment) -> dict[str, Sweep]:
+    """Arm -> what its batch sizes say at the study's threads; empty where one batch size was timed."""
     arms = {"original": run.baselines, "variant": run.measurements} if run.baselines else {"variant": run.measurements}
     found = {arm: one for arm, measured in arms.items() if (one := _of_threads(measured, study.workload.threads))}
-    if "variant" not in found:
-        return
-    st.subheader("Batch size", anchor=False, help=about("batch size"))
-    with st.container(border=True, key="ex-batch", gap="small"):
-        st.markdown("  \n".join(reading(found["variant"])))
-        _budget(run.measurements, study.workload.threads)
-        with st.grid(2, min_column_width=360):
-            _chart("Time of one call", "ms", "call", {arm: _times(one) for arm, one in found.items()}, found)
-            _chart("Items per second", "items/s", "rate", {arm: _rates(one) for arm, one in found.items()})
-        st.table(table(found), border="horizontal", hide_index=True, alt="Call time and throughput by batch size")
-        st.caption(
-            "Bars are 95 % intervals. Dashed is the fitted line; where it misses a point by more than 15 % it is not "
-            "drawn, and values between the points are read off the table in straight steps."
-        )
+    return found if "variant" in found else {}
+
+
+def batch_details(study: Study, run: Experiment) -> None:
+    """A budget to ask for, the curves and the table."""
+    found = swept(study, run)
+    _budget(run.measurements, study.workload.threads)
+    with st.grid(2, min_column_width=360):
+        _chart("Time of one call", "ms", "call", {arm: _times(one) for arm, one in found.items()}, found)
+        _chart("Items per second", "items/s", "rate", {arm: _rates(one) for arm, one in found.items()})
+    st.table(table(found), border="horizontal", hide_index=True, alt="Call time and throughput by batch size")
+    st.caption(
+        "Bars are 95% intervals. Dashed is the fitted line; where it misses a point by more than 15% it is not drawn, "
+        "and values between the points are read off the table in straight steps."
+    )
+    legend(FIGURES, key="ex-batch-legend")
 
 
 def _budget(measured: Sequence[Measurement], threads: int) -> None:
@@ -45,7 +54,7 @@ def _budget(measured: Sequence[Measurement], threads: int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         budget_ms = st.number_input(
             "p95 budget, ms", 0.0, None, None, placeholder="none", key="ex-batch-budget", width=150,
-            help="The largest batch of which 95 % of the calls keep within this time.",
+            help="The largest batch of which 95% of the calls keep within this time.",
         )  # fmt: skip
         if budget_ms:
             st.markdown(budget_sentence([one for one in measured if one.workload.threads == threads], budget_ms))
@@ -151,7 +160,7 @@ def _chart(title: str, unit: str, slug: str, arms: dict[str, Points], lines: dic
         figure.update_xaxes(range=(-0.03 * sizes[-1], 1.06 * sizes[-1]), tickvals=_spread_ticks(sizes), tickangle=0)
     figure.update_yaxes(rangemode="tozero", nticks=6)
     with st.container(gap="xsmall"):
-        card_title(title)
+        card_title(title, help=about("batch size"))
         show(figure, f"ex-batch-{slug}", f"{title} at {len(sizes)} batch sizes")
 
 

@@ -12,9 +12,9 @@ import streamlit as st
 from engine.records import Certificate
 from engine.reports.certificate import headline
 from engine.reports.document import Section, Table
-from pages._ui.details import SPEED
-from pages._ui.explanations import why
+from pages._ui.explanations import about, why
 from pages._ui.parts import card_title, md_badge, verdict
+from pages._ui.run_times import SPEED
 from pages._ui.text import plain
 from pages._ui.variants import recipe_name
 from pages._ui.words import CERTIFIED
@@ -23,6 +23,18 @@ VERDICTS: dict[str, str] = {**SPEED, **{word: badge for word, (_, badge, _) in C
 _HASH = re.compile(r"[0-9a-f]{64}")
 FIRST = ("What was found", "Not covered")
 PAIRED = ("The promise", "Agreement with the original", "What was judged (SHA-256)", "Where")
+EXPLAINED = {  # heading -> help
+    "What was found": why("certificate"),
+    "Not covered": why("not_covered"),
+    "The promise": about("promise"),
+    "Agreement with the original": about("agreement"),
+    "Slices nobody declared (exploratory)": about("found slices"),
+    "Without a verdict": about("other figures"),
+    "Measured speed, not certified": about("time"),
+    "What was judged (SHA-256)": about("hashes"),
+    "Where": about("environment"),
+    "How": about("certifying"),
+}
 LONG = 12  # rows, from which on a table is folded away
 SHOWN = 16  # digits of a hash; the downloads hold all 64
 
@@ -58,13 +70,14 @@ def sections(found: Sequence[Section]) -> None:
 def section_card(section: Section, height: Literal["content", "stretch"] = "content") -> None:
     """Heading, sentences, table, small print."""
     with st.container(border=True, key=f"ce-{_slug(section.heading)}", gap="small", height=height):
-        card_title(plain(section.heading), help=why("certificate") if section.heading == "What was found" else None)
+        card_title(plain(section.heading), help=EXPLAINED.get(section.heading))
         for text in section.paragraphs:
             st.markdown(plain(text, 600))
         if section.table and section.table.header:
             st.table(figures(section.table), border="horizontal", hide_index=True, alt=section.heading)
         elif section.table:
-            st.table({plain(key, 120): cell(value) for key, value in section.table.rows}, border="horizontal")
+            pairs = {plain(key, 120): cell(value) for key, value in section.table.rows}
+            st.table(pairs, border="horizontal", alt=section.heading)
         if section.note:
             st.caption(plain(section.note, 400))
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from engine.records import Experiment, OperatorCost, OperatorProfile
+from engine.records import OperatorCost, OperatorProfile
 from engine.reports.operators import operator_rows
 from pages._ui.charts import CATEGORY, MUTED, frame, show
-from pages._ui.explanations import about
+from pages._ui.explanations import legend
 from pages._ui.text import for_chart, plain, sentence
 
 N_BARS = 8
+FIGURES = {"Share": "operator_share", "Nodes": "operator_nodes", "Time": "operator_time"}
 HEADS = {
     "operator": "Operator",
     "n before": "Nodes, original",
@@ -23,25 +24,23 @@ HEADS = {
 }
 
 
-def operators_section(run: Experiment) -> None:
-    """The reading, the shares as bars, the table."""
-    profile = run.operators
-    if profile is None:
-        return
-    st.subheader("Where the time goes", anchor=False, help=about("operators"))
-    with st.container(border=True, key="ex-operators", gap="small"):
-        if not profile.before and not profile.after:
-            st.markdown(f"No operator profile: {sentence(profile.reading)}")
-            return
-        st.markdown(f"**{sentence(profile.reading)}**")
-        _bars(profile)
-        rows = operator_rows(profile)
-        with st.expander(f"All {len(rows)} rows", icon=":material/table_rows:", key="ex-operators-table"):
-            st.table(operator_table(rows), border="horizontal", hide_index=True, alt="Operators by time")
-        st.caption(
-            f"{profile.n_calls:,} profiled calls of {profile.batch_size:,} item{'s' if profile.batch_size > 1 else ''} "
-            "each. Profilers slow small operators down: read the shares, not the times."
-        )
+def operators_line(profile: OperatorProfile) -> str:
+    """The reading of the profile, or why there is none."""
+    if not profile.before and not profile.after:
+        return f"No operator profile: {sentence(profile.reading)}"
+    return f"**{sentence(profile.reading)}**"
+
+
+def operators_details(profile: OperatorProfile) -> None:
+    """The shares as bars, then the table."""
+    _bars(profile)
+    rows = operator_rows(profile)
+    st.table(operator_table(rows), border="horizontal", hide_index=True, alt="Operators by time")
+    st.caption(
+        f"{profile.n_calls:,} profiled calls of {profile.batch_size:,} item{'s' if profile.batch_size > 1 else ''} "
+        "each. Profilers slow small operators down: read the shares, not the times."
+    )
+    legend(FIGURES, key="ex-operators-legend")
 
 
 def operator_table(rows: list[dict[str, str]]) -> pd.DataFrame:

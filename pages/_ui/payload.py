@@ -11,7 +11,7 @@ from engine.errors import NotFound
 from engine.records import Experiment, Manifest
 from engine.settings import settings
 from engine.workspace import Workspace
-from pages._ui.text import file_stem, plain
+from pages._ui.text import file_stem, sentence
 from pages._ui.variants import name_of
 
 
@@ -23,7 +23,7 @@ def artefact_download(run: Experiment) -> None:
     try:
         Workspace(settings().home).artefact_folder(artefact.id)
     except NotFound as error:
-        st.caption(plain(error))
+        st.caption(sentence(error))
         return
     st.download_button(
         "Download the model",

@@ -23,6 +23,7 @@ FIGURES = {
     "Cores used": "cpu_utilisation",
     "Empty call": "floor_ms",
 }
+THREAD_FIGURES = {"p50": "p50_ms", "Items/s": "items_per_s", "Gain": "thread_gain", "Cores used": "cpu_utilisation"}
 Row = tuple[str, Callable[[float | None], str], float | None, float | None]  # name, how it is written, before, after
 
 
@@ -78,7 +79,8 @@ def threads_card(study: Study, run: Experiment) -> None:
     with st.container(border=True, height="stretch", key="ex-threads", gap="small"):
         card_title("Threads", help=about("threads"))
         st.table(thread_table(run, batch), border="horizontal", hide_index=True, alt="Call time by number of threads")
-        st.caption(f"At {batch:,} per call. Cores used: processor time over wall time while calls were timed.")
+        st.caption(f"At {batch:,} per call. Grey: the intervals of both overlap.")
+        legend(THREAD_FIGURES, key="ex-threads-legend")
 
 
 def thread_table(run: Experiment, batch: int) -> pd.DataFrame:
@@ -107,7 +109,8 @@ def _gain(least: Measurement, more: Measurement) -> str:
         (one.p50_ms.low or one.p50_ms.value, one.p50_ms.high or one.p50_ms.value) for one in (least, more)
     )
     apart = high < other_low or other_high < low
-    return text if apart else f"{text}  \n{tone('within noise', 'same')}"
+    noise = tone("within\u00a0noise", "same")
+    return text if apart else f"{text}  \n{noise}"
 
 
 def _swept_batch(study: Study, measured: Sequence[Measurement]) -> int | None:
@@ -121,7 +124,7 @@ def _swept_batch(study: Study, measured: Sequence[Measurement]) -> int | None:
 
 
 def _compressed_original(study: Study) -> int | None:
-    runs = loaders.experiments(study.id, loaders.version())
+    runs = loaders.summaries(study.id, loaders.version())
     return next((run.compressed_bytes for run in reversed(runs) if run.is_baseline and run.compressed_bytes), None)
 
 

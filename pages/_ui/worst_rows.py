@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import pandas as pd
@@ -9,18 +10,18 @@ import streamlit as st
 
 from engine.disagreement import disagreements
 from engine.errors import WhetstoneError
-from engine.records import Disagreement, EvalSetInfo, Experiment, Study
+from engine.records import Disagreement, EvalSetInfo, Experiment, SliceQuality, Study
 from engine.reports import export_table, numbers
 from engine.reports.disagreements import COLUMNS, disagreement_rows
 from engine.settings import settings
 from engine.workspace import Workspace
 from pages._ui import loaders
 from pages._ui.explanations import about
-from pages._ui.parts import refusal, tone
+from pages._ui.parts import card_title, refusal, tone
 from pages._ui.text import file_stem, plain
 from pages._ui.variants import name_of
 
-N_SHOWN, N_EXPORTED = 10, 5000
+N_SHOWN, N_EXPORTED, N_PLACES = 10, 5000, 12
 KINDS = {
     "no answer": ("No answer", "worse"),
     "bad flip": ("Right before, wrong now", "worse"),
@@ -32,42 +33,86 @@ KINDS = {
 }
 
 
+def has_answers(run: Experiment) -> bool:
+    """True where there is something to compare: a variant whose answers are not those of the original."""
+    return run.quality is not None and not run.is_baseline and not run.quality.agreement.identical
+
+
 def worst_rows(study: Study, run: Experiment) -> None:
-    """An expander; the answers are compared when it is opened."""
-    if run.quality is None or run.quality.agreement.identical or run.is_baseline:
+    """What differs, row by row: filters, where it lies, the worst rows, and all of them to take away."""
+    within = _filter(loaders.eval_set(study.eval_set_id, loaders.version()))
+    try:
+        with st.spinner("Comparing the answers row by row"):
+            found = worst(run.id, within)
+    except WhetstoneError as error:
+        refusal(error)
         return
-    box = st.expander("Rows that differ most", icon=":material/difference:", key="ex-worst", on_change="rerun")
-    if not box.open:
+    if not found:
+        st.markdown(":gray[No row differs here.]")
         return
-    with box:
-        within = _filter(loaders.eval_set(study.eval_set_id, loaders.version()))
-        try:
-            with st.spinner("Comparing the answers row by row"):
-                found = worst(run.id, within)
-        except WhetstoneError as error:
-            refusal(error)
-            return
-        if not found:
-            st.markdown(":gray[No row differs here.]")
-            return
-        st.table(table(found[:N_SHOWN]), border="horizontal", hide_index=True, alt="Rows that differ most")
-        more = (
-            f"; {len(found):,}{' or more' if len(found) == N_EXPORTED else ''} differ" if len(found) > N_SHOWN else ""
+    kept = _of_kinds(found)
+    st.table(table(kept[:N_SHOWN]), border="horizontal", hide_index=True, alt="Rows that differ most")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(_how_many(kept, found), width="stretch")
+        st.download_button(
+            "CSV",
+            data=lambda: export_table.to_csv(disagreement_rows(kept), COLUMNS),
+            file_name=f"{file_stem(name_of(run))}-rows.csv",
+            mime="text/csv",
+            icon=":material/download:",
+            key="ex-worst-csv",
+            on_click="ignore",
+            help="The rows of these filters, with every slice they are in.",
         )
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(
-                f"{min(N_SHOWN, len(found))} worst of the selection rows, harm first{more}. Row numbers count from 1.",
-                width="stretch",
-            )
-            st.download_button(
-                "CSV",
-                data=lambda: export_table.to_csv(disagreement_rows(found), COLUMNS),
-                file_name=f"{file_stem(name_of(run))}-rows.csv",
-                mime="text/csv",
-                icon=":material/download:",
-                key="ex-worst-csv",
-                on_click="ignore",
-            )
+    report = run.quality
+    if not within and report is not None and (places := by_slice(found, report.slices)):
+        card_title("Where they lie", help=about("disagreements"))
+        st.table(pd.DataFrame(places), border="horizontal", hide_index=True, alt="Rows that differ by slice")
+        st.caption("Of the rows of the slice; the slice with the largest share of harm is on top.")
+
+
+def _of_kinds(found: Sequence[Disagreement]) -> list[Disagreement]:
+    """The rows of the kinds that are ticked; with none ticked all."""
+    counts = Counter(one.kind for one in found)
+    kinds = [kind for kind in KINDS if counts[kind]]
+    if len(kinds) < 2:
+        return list(found)
+    chosen = st.pills(
+        "What happened",
+        kinds,
+        selection_mode="multi",
+        format_func=lambda kind: f"{KINDS[kind][0]} ({counts[kind]:,})",
+        key="pick-ex-worst-kinds",
+        help=about("disagreements"),
+    )
+    return [one for one in found if not chosen or one.kind in chosen]
+
+
+def _how_many(kept: Sequence[Disagreement], found: Sequence[Disagreement]) -> str:
+    n_shown = min(N_SHOWN, len(kept))
+    more = f" of {len(kept):,}{' or more' if len(found) == N_EXPORTED else ''}" if len(kept) > n_shown else ""
+    rows = f"{n_shown} worst{more}" if n_shown > 1 else "1"
+    return f"{rows} of the selection rows, harm first. Row numbers count from 1."
+
+
+def by_slice(found: Sequence[Disagreement], slices: Sequence[SliceQuality]) -> list[dict[str, str]]:
+    """Slice by slice the rows that differ and those where harm was done; at most N_PLACES, the worst first."""
+    differ = Counter((column, value) for one in found for column, value in one.slices.items())
+    harmed = Counter(
+        (column, value) for one in found if KINDS[one.kind][1] == "worse" for column, value in one.slices.items()
+    )
+    sizes = {(cell.column, cell.value): cell.n_rows for cell in slices if cell.n_rows}
+    places = [place for place in differ if place in sizes]
+    places.sort(key=lambda place: (-harmed[place] / sizes[place], -differ[place] / sizes[place]))
+    return [
+        {
+            "Slice": plain(f"{place[0]}: {place[1]}", 80),
+            "Rows": f"{sizes[place]:,}",
+            "Differ": f"{differ[place]:,} ({numbers.percent(differ[place] / sizes[place], 1)})",
+            "Harm": f"{harmed[place]:,} ({numbers.percent(harmed[place] / sizes[place], 1)})",
+        }
+        for place in places[:N_PLACES]
+    ]
 
 
 @st.cache_data(show_spinner=False, max_entries=16)

@@ -6,7 +6,7 @@ import pytest
 from pages_text import texts
 
 from engine.reports.explain import DOCUMENT, EXPLANATIONS
-from pages._ui import agreement, compare_table, details, resources
+from pages._ui import agreement, batch_curve, lineage, operators, resources, run_quality, run_times
 from pages._ui.explanations import SECTIONS, about, why
 
 HEADINGS = {
@@ -21,12 +21,21 @@ def test_help_names_a_heading_that_exists(text):
     assert anchor in HEADINGS
 
 
-@pytest.mark.parametrize(
-    "figures", [agreement.FIGURES, compare_table.FIGURES, resources.FIGURES, details.TIMES, details.LOSSES]
-)
+LEGENDS = [
+    agreement.FIGURES, agreement.LABEL_FIGURES, agreement.FOUND_FIGURES, batch_curve.FIGURES,
+    lineage.FIGURES, operators.FIGURES, resources.FIGURES, resources.THREAD_FIGURES, run_quality.FIGURES,
+    run_times.FIGURES,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("figures", LEGENDS)
 def test_what_stands_in_a_legend_is_explained(figures):
     assert set(figures.values()) <= set(EXPLANATIONS)
 
 
-def test_the_page_shows_the_document(home, open_page):
-    assert DOCUMENT.read_text().strip() in texts(open_page("measuring.py"))
+def test_the_page_shows_the_document_and_leads_to_its_sections(home, open_page):
+    said = texts(open_page("measuring.py"))
+    beginning, rest = DOCUMENT.read_text().strip().split("\n\n## ", 1)
+    assert beginning in said
+    assert rest in said
+    assert all(f"](#{heading})" in said for heading in HEADINGS)
