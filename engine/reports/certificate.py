@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from engine.records import METRICS, Certificate, QualityVerdict, SliceQuality
+from engine.records import METRICS, Certificate, Comparison, QualityVerdict, SliceQuality
 from engine.reports import document, numbers
 from engine.reports.compare import choice_text, recipe_text
 from engine.reports.document import Document, Section, Table
@@ -180,9 +180,13 @@ def _agreement(certificate: Certificate) -> Section:
     found = certificate.quality.agreement
     rows = [
         ("Bit for bit identical", "yes" if found.identical else "no"),
-        ("Most likely class changed", numbers.percent(found.flip_fraction, 2)),
+        (
+            "Label decisions changed" if found.n_labels else "Most likely class changed",
+            numbers.percent(found.flip_fraction, 2),
+        ),
         ("… right before, wrong now", numbers.percent(found.bad_flip_fraction, 2)),
         ("… wrong before, right now", numbers.percent(found.good_flip_fraction, 2)),
+        ("Rows with a changed label", numbers.percent(found.row_flip_fraction, 2)),
         ("Largest difference of an output", _number(found.max_abs_diff)),
         ("99 % of the rows differ by at most", _number(found.p99_abs_diff)),
         ("KL divergence, mean and largest", f"{_number(found.mean_kl_nats)}, {_number(found.max_kl_nats)}"),
@@ -210,13 +214,14 @@ def _more(certificate: Certificate) -> Iterator[Section]:
         speeds = tuple(
             (
                 f"{one.workload.batch_size:,}",
-                "mean" if one.quantile is None else f"p{one.quantile * 100:g}",
+                f"{one.workload.threads}",
+                _quantity(one),
                 f"{numbers.times(1 / one.ratio)} ({1 / one.high:.2f} to {1 / one.low:.2f})",
                 one.verdict,
             )
             for one in certificate.comparisons
         )
-        header = ("Batch", "Of the calls", "Speed-up (95 %)", "Verdict")
+        header = ("Batch", "Threads", "Of the calls", "Speed-up (95 %)", "Verdict")
         yield Section("Measured speed, not certified", (), Table(header, speeds), half=True)
 
 
@@ -261,10 +266,16 @@ def _protocol(certificate: Certificate) -> Section:
             f"A part passes when the one-sided {1 - band.alpha / band.n_certificates:.2%} bound of its loss is within "
             "the limit, fails when the loss itself is beyond it, and is not certified otherwise. All covered parts "
             f"have to pass. Every bootstrap has the seed {certificate.seed}; protocol {certificate.protocol}.",
-            "Check it where the files are: python -m engine certify --check FILE.json",
+            "Check it where the files are: python -m engine certify --check FILE.json. How every figure is computed: "
+            "docs/measuring.md.",
         ),
         half=True,
     )
+
+
+def _quantity(one: Comparison) -> str:
+    text = "mean" if one.quantile is None else f"p{one.quantile * 100:g}"
+    return f"{text}, processor time" if one.clock == "cpu" else text
 
 
 def _name(one: SliceQuality) -> str:
