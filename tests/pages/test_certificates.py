@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 from engine.measurement.estimate import estimate_s
 from engine.records import Recipe, Step, Workload
 from engine.reports import numbers
-from pages._ui.baseline import can_certify
 from pages._ui.certifying import why_not
+from pages._ui.promise_card import can_certify
 from pages._ui.words import with_times_sign
 
 
@@ -74,7 +74,7 @@ def test_a_certificate_stands_wherever_its_variant_does(study, ledger, open_page
     assert word in compare.table[0].value["Result"].iloc[1]
     assert "not certified**" not in texts(compare)
     said = texts(open_page("study.py", study=study.id))
-    assert "**1 of 3** used" in said
+    assert "**2 of 3** left" in said
     assert word in said
     assert word in texts(open_page("overview.py"))
     page = open_page("certificate.py", id=made.id)
@@ -138,7 +138,7 @@ def test_powers_of_two_are_ticked_at_once_and_timed_sizes_are_marked(study, ledg
     app.button(key="st-add-pruning-fewer_trees").click().run()
     pills = next(one for one in app.button_group if one.key.startswith("pick-st-batches"))
     assert not [option for option in pills.options if "check" in option]
-    app.number_input[0].set_value(0.3).run()
+    next(one for one in app.number_input if one.key.endswith("keep_fraction")).set_value(0.3).run()
     pills = next(one for one in app.button_group if one.key.startswith("pick-st-batches"))
     assert [option for option in pills.options if "check" in option] == ["1 :material/check:"]
     app.button(key="st-batches-sweep").click().run()
