@@ -32,7 +32,6 @@ N_REPEATS = int(os.environ.get("WHETSTONE_BENCH_REPEATS") or 20)
 PLAN = TimingPlan(
     name="bench",
     n_pairs=10,
-    round_s=0.04,
     warm_up_calls=20,
     warm_up_s=0.2,
     resolves="10 process triples, for a benchmark",

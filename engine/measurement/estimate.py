@@ -7,17 +7,17 @@ from collections.abc import Sequence
 
 from engine.measurement.curve import curve
 from engine.measurement.presets import PRESETS, TimingPlan
-from engine.measurement.protocol import FLOOR_CALLS, calls_per_round
-from engine.records import Measurement, Preset, Workload
+from engine.measurement.protocol import FLOOR_CALLS, rounds_and_calls
+from engine.records import Measurement, MeasurementSummary, Preset, Workload
 
-START_S = 1.5  # a confined interpreter that imports a runtime and opens a small model; PyTorch takes a second more
-ROUND_S = 0.02  # questions, answers and collecting garbage around one round
+START_S = 0.6  # a confined interpreter that imports a runtime and opens a small model; PyTorch takes a second more
+ROUND_S = 0.002  # question, answer and collecting garbage around one round
 
 
 def estimate_s(
     preset: Preset | TimingPlan,
     workloads: Sequence[Workload],
-    p50_ms: float | Sequence[Measurement],
+    p50_ms: float | Sequence[Measurement | MeasurementSummary],
     *,
     start_s: float = START_S,
     n_arms: int = 2,
@@ -44,14 +44,14 @@ def _cell_s(plan: TimingPlan, call_s: float, n_arms: int, *, first: bool) -> flo
     calls = plan.warm_up_calls if first else plan.later_warm_up_calls
     seconds = plan.warm_up_s if first else plan.later_warm_up_s
     warm_up_s = min(max(calls * call_s, seconds), max(3 * call_s, plan.warm_up_limit_s))
-    n_calls = calls_per_round(call_s * 1e9, n_arms * call_s * 1e9, plan)
-    round_s = n_arms * (n_calls * call_s + ROUND_S)
-    n_rounds = min(plan.n_rounds, math.floor(plan.cell_s / round_s) + 1)
+    planned, n_calls = rounds_and_calls(call_s * 1e9, n_arms * call_s * 1e9, plan)
+    round_s = n_arms * ((n_calls + 1) * call_s + ROUND_S)
+    n_rounds = min(planned, math.floor(plan.cell_s / round_s) + 1)
     floor_s = n_arms * (call_s + FLOOR_CALLS * 20e-6)
     return n_arms * warm_up_s + n_rounds * round_s + floor_s
 
 
-def _known_ms(known: Sequence[Measurement], workload: Workload) -> float:
+def _known_ms(known: Sequence[Measurement | MeasurementSummary], workload: Workload) -> float:
     """The call time at a workload: as measured, on the curve, or in proportion to the only size that is known."""
     same = [one for one in known if one.workload.threads == workload.threads] or list(known)
     assert same, "nothing is known of the model; give a guess instead"

@@ -73,8 +73,8 @@ def _stopped(timings: Timings, workload: Workload) -> list[str]:
     stops = [stop for stop in timings.stops if stop.workload == workload]
     if not stops:
         return []
-    fewest = min(stop.n_rounds for stop in stops)
+    worst = min(stops, key=lambda stop: stop.n_rounds)
     return [
         f"stopped at {timings.plan.cell_s:g} s in {len(stops)} of {timings.plan.n_pairs} pairs, "
-        f"after {fewest} of {timings.plan.n_rounds} rounds at the least"
+        f"after {worst.n_rounds} of {worst.n_planned} rounds at the least"
     ]

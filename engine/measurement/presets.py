@@ -11,12 +11,16 @@ from engine.records import Preset, Record
 
 
 class TimingPlan(Record):
-    """Everything a timing run decides in advance."""
+    """Everything a timing run decides in advance.
+
+    n_rounds: of an arm in a pair; a model so slow that min_calls outlast round_s gets fewer, never below fewest_rounds.
+    """
 
     name: str
     n_pairs: int
-    n_rounds: int = 10
-    round_s: float = 0.05
+    n_rounds: int = 50
+    fewest_rounds: int = 10
+    round_s: float = 0.01
     min_calls: int = 3
     max_calls: int = 300
     warm_up_calls: int = 50

@@ -4,6 +4,8 @@ The unit of replication is the process, not the call: every process has a lastin
 two new processes (in random order, on the same core), alternates rounds between them and gives one log-ratio. Measured
 on one model against itself, this design called 5 % of comparisons different where timing A and then B with a per-call
 bootstrap called 92 % different.
+
+Rounds are short (10 ms), so that what the machine does for a while, such as running slower, meets both arms alike.
 """
 
 from __future__ import annotations
@@ -91,18 +93,21 @@ def measure_alone(
     return measure(launch, workloads, preset, seed, progress, arms=(arm,))
 
 
-def calls_per_round(slowest_ns: float, all_arms_ns: float, plan: TimingPlan) -> int:
-    """Calls of one round, equal in all arms: about plan.round_s of the slower arm.
+def rounds_and_calls(slowest_ns: float, all_arms_ns: float, plan: TimingPlan) -> tuple[int, int]:
+    """Rounds of a pair, and calls of each, equal in all arms: a round takes about plan.round_s of the slower arm.
 
-    More than that where p99 (or else p95) then reaches its sample floor and the cell still ends within its cap.
+    More of both where p99 (or else p95) then reaches its sample floor and the cell still ends within its cap.
     """
-    aimed = plan.round_s * 1e9 / slowest_ns
+    calls = min(plan.max_calls, max(plan.min_calls, plan.round_s * 1e9 / slowest_ns))
+    rounds = plan.n_rounds * plan.round_s * 1e9 / (calls * slowest_ns)
+    rounds = min(plan.n_rounds, max(plan.fewest_rounds, math.ceil(rounds)))
     for in_all, per_pair in PERCENTILE_FLOORS:
-        needed = math.ceil(max(in_all / plan.n_pairs, per_pair) / plan.n_rounds)
-        if needed * plan.n_rounds * all_arms_ns <= plan.cell_s * 1e9:
-            aimed = max(aimed, needed)
+        needed = max(in_all / plan.n_pairs, per_pair)
+        if needed * all_arms_ns <= plan.cell_s * 1e9:
+            rounds = min(plan.n_rounds, max(rounds, math.ceil(needed / calls)))
+            calls = max(calls, math.ceil(needed / rounds))
             break
-    return int(min(plan.max_calls, max(plan.min_calls, aimed)))
+    return rounds, int(min(plan.max_calls, calls))
 
 
 class _Run:
@@ -177,21 +182,22 @@ class _Run:
         for arm, answer in warm.items():
             n_warm_up[arm][workload] = answer["calls"]
         probed = [answer["ns"] for answer in warm.values()]
+        n_rounds, n_calls = rounds_and_calls(max(probed), sum(probed), plan)
         question: dict[str, Any] = {
             "do": "round",
             "batch": workload.batch_size,
-            "calls": calls_per_round(max(probed), sum(probed), plan),
+            "calls": n_calls,
             "cpu_each": workload.threads == 1 and min(probed) >= CPU_EACH_NS,
         }
         begun = time.perf_counter()
-        for number in range(plan.n_rounds):
-            self._progress(pair, number / plan.n_rounds, f"batch {workload.batch_size}")
-            start = number * question["calls"] * workload.batch_size  # the same rows in both arms
+        for number in range(n_rounds):
+            self._progress(pair, number / n_rounds, f"batch {workload.batch_size}")
+            start = number * n_calls * workload.batch_size  # the same rows in both arms
             for arm in self._shuffled(self.arms):
                 answer = channels[arm].ask(question | {"start": start})
                 self.rounds.append(_round(pair, arm, workload, number, start, answer))
-            if time.perf_counter() - begun > plan.cell_s and number + 1 < plan.n_rounds:
-                self.stops.append(Stop(pair=pair, workload=workload, n_rounds=number + 1))
+            if time.perf_counter() - begun > plan.cell_s and number + 1 < n_rounds:
+                self.stops.append(Stop(pair=pair, workload=workload, n_rounds=number + 1, n_planned=n_rounds))
                 return
 
     def _shuffled(self, items: Sequence[Any]) -> list[Any]:

@@ -19,7 +19,7 @@ from engine.records import Comparison, Record, SpeedVerdict, Workload
 PLAN = TimingPlan(
     name="self-test",
     n_pairs=10,
-    round_s=0.03,
+    n_rounds=30,
     warm_up_s=0.3,
     resolves="10 process pairs with a short warm-up, for one small model.",
 )

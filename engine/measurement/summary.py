@@ -13,7 +13,6 @@ from engine.measurement.flags import cpu_share, disturbed, flags, floor_ms
 from engine.measurement.spread import row_spread
 from engine.measurement.statistics import (
     PAIR_FLOOR,
-    QUANTILES,
     SAMPLE_FLOOR,
     Ratio,
     nearest_rank,
@@ -26,7 +25,7 @@ from engine.measurement.timings import Round, Timings
 from engine.records import Choice, Clock, Comparison, FileRef, Interval, Measurement, Workload
 
 ARMS = ("baseline", "variant")
-MEDIAN = 0.5
+MEDIAN, TAILS = 0.5, (0.95, 0.99)
 Arms = Mapping[str, tuple[str, Choice]]  # arm -> (artefact id, runtime)
 Store = Callable[[Path], FileRef]
 
@@ -58,21 +57,32 @@ def measurements(timings: Timings, arm: str, arms: Arms, samples: FileRef) -> tu
 def comparisons(timings: Timings) -> tuple[Comparison, ...]:
     """Variant / baseline per workload: p50, p95 and p99 where their floors allow, and the mean (quantile None).
 
+    A pair's p50 ratio is the median over its rounds of variant / baseline, each by its median call: the two arms of a
+    round ran within milliseconds of each other, so a machine that is slower for a while slows both. The ratio of the
+    medians of all calls jumps when a little more of one arm falls into the slow time.
+
     p95 and p99 are compared on the processor time of the calls where the scheduler had a part in either tail.
     """
     found: list[Comparison] = []
     for workload in timings.workloads:
         wall = [timings.calls_by_pair(arm, workload) for arm in ARMS]
         cpu = _tail_on_cpu(timings, workload)
-        for q in QUANTILES:
-            clock: Clock = "cpu" if cpu and q > MEDIAN else "wall"
-            pairs = cpu if cpu and q > MEDIAN else wall
+        found.append(_comparison(workload, MEDIAN, _median_ratio(timings, workload)))
+        for q in TAILS:
+            clock: Clock = "cpu" if cpu else "wall"
+            pairs = cpu or wall
             if all(_enough(calls, q) for calls in pairs):
                 figures = [[nearest_rank(calls, q) for calls in arm] for arm in pairs]
                 found.append(_comparison(workload, q, pair_ratio(*figures), clock))
         means = [[float(calls.mean()) for calls in arm] for arm in wall]
         found.append(_comparison(workload, None, pair_ratio(*means)))
     return tuple(found)
+
+
+def _median_ratio(timings: Timings, workload: Workload) -> Ratio:
+    medians = zip(*(timings.medians_by_pair(arm, workload) for arm in ARMS), strict=True)
+    logs = [np.median(np.log(variant / baseline)) for baseline, variant in medians]
+    return pair_ratio([1.0] * len(logs), np.exp(logs))
 
 
 def _tail_on_cpu(timings: Timings, workload: Workload) -> list[list[np.ndarray]] | None:

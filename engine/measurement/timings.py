@@ -12,7 +12,7 @@ from engine.records import Workload
 
 @dataclass(frozen=True)
 class Round:
-    """One block of timed calls, on the rows from `start` on.
+    """One block of timed calls, on the rows from `start` on, after one that is not timed.
 
     total_ns: (k,) int64, prepare + model + post of every call; cpu_each_ns: (k,) int64, its processor time, or None.
     """
@@ -53,6 +53,7 @@ class Stop:
     pair: int
     workload: Workload
     n_rounds: int
+    n_planned: int
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,11 @@ class Timings:
     def calls_by_pair(self, arm: str, workload: Workload) -> list[np.ndarray]:
         """Per pair (n,) int64: its timed calls of one arm at one workload, all rounds pooled."""
         return [np.concatenate([one.total_ns for one in rounds]) for rounds in self.by_pair(arm, workload)]
+
+    def medians_by_pair(self, arm: str, workload: Workload) -> list[np.ndarray]:
+        """Per pair (n_rounds,): the median call of each round, in order."""
+        pairs = self.by_pair(arm, workload)
+        return [np.array([np.median(one.total_ns) for one in rounds]) for rounds in pairs]
 
     def cpu_by_pair(self, arm: str, workload: Workload) -> list[np.ndarray] | None:
         """Per pair (n,) int64: processor time of every call; None where it was not recorded in every round."""

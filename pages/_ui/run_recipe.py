@@ -71,7 +71,7 @@ def _asked(run: Experiment) -> dict[str, str]:
     asked = {
         "Items per call": ", ".join(f"{size:,}" for size in sizes),
         "Threads": ", ".join(f"{count}" for count in threads),
-        "Effort": f"{PRESETS[spec.preset]}, {PLANS[spec.preset].n_rounds} rounds each",
+        "Effort": f"{PRESETS[spec.preset]}, up to {PLANS[spec.preset].n_rounds} rounds each",
         "Seed": f"{spec.seed}",
         "Device": plain(run.device, 60),
     }

@@ -33,14 +33,14 @@ def pool(n=10):
 def test_calls_cycle_through_real_rows():
     seen = Seen()
     Arm(seen, pool(10), None).handle({"do": "round", "batch": 4, "calls": 3, "start": 0})
-    assert seen.rows == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 0, 1]]
+    assert seen.rows[1:] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 0, 1]]  # the first is not timed
     assert seen.contiguous
 
 
 def test_a_batch_larger_than_the_pool_repeats_rows():
     seen = Seen()
     Arm(seen, pool(3), None).handle({"do": "round", "batch": 7, "calls": 1, "start": 2})
-    assert seen.rows == [[2, 0, 1, 2, 0, 1, 2]]
+    assert seen.rows[1:] == [[2, 0, 1, 2, 0, 1, 2]]
 
 
 def test_the_same_start_gives_the_same_rows_in_both_arms():
@@ -106,7 +106,7 @@ def test_no_collection_inside_the_timed_block():
     seen = Seen()
     arm = Arm(seen, pool(), None)
     arm.handle({"do": "round", "batch": 1, "calls": 3, "start": 0})
-    assert seen.gc_was_on == [False] * 3
+    assert seen.gc_was_on == [False] * 4  # the first is not timed
     assert gc.isenabled()
 
 
@@ -171,7 +171,7 @@ def test_the_pool_is_a_spread_of_rows_in_memory(monkeypatch):
     monkeypatch.setattr(arm_module, "POOL_ROWS", 5)
     seen = Seen()
     Arm(seen, pool(101), None).handle({"do": "round", "batch": 5, "calls": 1, "start": 0})
-    assert seen.rows == [[0, 25, 50, 75, 100]]
+    assert seen.rows[1:] == [[0, 25, 50, 75, 100]]
 
 
 def test_wide_rows_limit_the_pool_by_bytes(monkeypatch):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from engine.measurement.arm import Arm
-from engine.measurement.estimate import START_S, estimate_s
+from engine.measurement.estimate import ROUND_S, START_S, estimate_s
 from engine.measurement.presets import PRESETS
 from engine.measurement.protocol import measure
 from engine.records import Choice, FileRef, Interval, Measurement, Workload
@@ -24,8 +24,8 @@ def known(batch, p50, threads=1):
 
 
 def test_the_parts_of_a_quick_run():
-    """3 pairs of: 2 starts, 2 half-second warm-ups, 10 rounds of 2 x 50 ms."""
-    expected = 3 * (2 * START_S + 2 * 0.5 + 10 * 2 * 0.05)
+    """3 pairs of: 2 starts, 2 half-second warm-ups, 50 rounds of 2 x (10 timed calls, one before them, overhead)."""
+    expected = 3 * (2 * START_S + 2 * 0.5 + 50 * 2 * (0.010 + 0.001 + ROUND_S))
     assert estimate_s("quick", [ONE], 1.0) == pytest.approx(expected, rel=0.1)
     assert estimate_s("quick", [ONE], 1.0, start_s=0.4) < 15
 

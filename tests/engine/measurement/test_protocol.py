@@ -7,7 +7,7 @@ import pytest
 
 from engine.measurement.arm import Arm
 from engine.measurement.presets import PRESETS
-from engine.measurement.protocol import calls_per_round, measure, measure_alone
+from engine.measurement.protocol import measure, measure_alone, rounds_and_calls
 from engine.measurement.summary import comparisons
 from engine.records import Workload
 
@@ -150,7 +150,7 @@ def test_arms_alternate_round_by_round(small_plan):
 def test_a_cell_stops_at_its_cap_with_equal_rounds(small_plan):
     plan = small_plan.model_copy(update={"cell_s": 0.0})
     timings = measure(InProcess(), [ONE], plan)
-    assert [stop.n_rounds for stop in timings.stops] == [1, 1, 1]
+    assert [(stop.n_rounds, stop.n_planned) for stop in timings.stops] == [(1, 5)] * 3
     assert len(timings.of("baseline", ONE)) == len(timings.of("variant", ONE)) == 3
 
 
@@ -183,13 +183,13 @@ def test_a_model_that_fails_stops_the_run(small_plan):
 @pytest.mark.parametrize(
     ("preset", "slower_ms", "both_ms", "expected"),
     [
-        ("standard", 1.0, 2.0, 50),  # 50 ms of the slower arm
-        ("standard", 0.01, 0.02, 300),  # never above 300
-        ("standard", 25.0, 33.0, 10),  # p99 needs 100 calls per pair; they fit in 10 s
-        ("quick", 10.0, 20.0, 17),  # p99 needs 500 calls in 3 pairs
-        ("quick", 25.0, 33.0, 4),  # p99 does not fit in 4 s; p95 does
-        ("standard", 2000.0, 4000.0, 3),  # never below 3
+        ("standard", 1.0, 2.0, (50, 10)),  # 10 ms of the slower arm
+        ("standard", 0.01, 0.02, (50, 300)),  # never more than 300 calls
+        ("standard", 25.0, 33.0, (34, 3)),  # p99 needs 100 calls per pair; they fit in 10 s
+        ("quick", 10.0, 20.0, (50, 4)),  # p99 needs 500 calls in 3 pairs
+        ("quick", 25.0, 33.0, (12, 3)),  # p99 does not fit in 4 s; p95 does
+        ("standard", 2000.0, 4000.0, (10, 3)),  # never less than 10 rounds of 3
     ],
 )
-def test_calls_per_round(preset, slower_ms, both_ms, expected):
-    assert calls_per_round(slower_ms * 1e6, both_ms * 1e6, PRESETS[preset]) == expected
+def test_rounds_and_calls(preset, slower_ms, both_ms, expected):
+    assert rounds_and_calls(slower_ms * 1e6, both_ms * 1e6, PRESETS[preset]) == expected

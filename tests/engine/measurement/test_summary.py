@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -38,6 +39,21 @@ def test_comparisons_keep_the_floors(timings_of):
     found = {one.quantile: one for one in comparisons(timings_of({"baseline": ms, "variant": ms}))}
     assert set(found) == {0.5, 0.95, None}
     assert {one.verdict for one in found.values()} == {"no difference"}
+
+
+def test_a_machine_that_slows_down_for_a_while_meets_both_arms(timings_of):
+    """Six of ten rounds of one arm fall into the slow time, four of the other: medians of all calls differ by 40 %."""
+    slow = {"baseline": (4, 5, 6, 7, 8, 9), "variant": (5, 6, 7, 8)}
+    made = timings_of({arm: [[1e6]] * 3 for arm in slow})
+    rounds = tuple(
+        replace(one, number=number, total_ns=np.full(5, 1_400_000 if number in slow[one.arm] else 1_000_000))
+        for one in made.rounds
+        for number in range(10)
+    )
+    timings = replace(made, rounds=rounds)
+    pooled = [np.median(timings.calls_ns(arm, Workload())) for arm in ("baseline", "variant")]
+    assert pooled[1] / pooled[0] == pytest.approx(1 / 1.4)
+    assert next(one for one in comparisons(timings) if one.quantile == 0.5).ratio == 1
 
 
 def test_long_pairs_compare_p99(timings_of):
@@ -165,7 +181,7 @@ def test_raw_samples_are_compressed(timings_of, tmp_path):
         ({"cpu_fraction": 0.36}, "on the processor for 36% of the time"),
         ({"n_involuntary": 7}, "preempted in about 7.0% of calls"),
         ({"floor_ns": 600e3}, "60% of a call is not the model"),
-        ({"stops": [Stop(pair=1, workload=Workload(), n_rounds=2)]}, "stopped at 2 s in 1 of 3 pairs, after 2 of 5"),
+        ({"stops": [Stop(pair=1, workload=Workload(), n_rounds=2, n_planned=5)]}, "stopped at 2 s in 1 of 3 pairs, after 2 of 5"),
     ],
 )
 def test_what_contaminates_is_said(timings_of, facts, said):
