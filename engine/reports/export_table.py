@@ -42,8 +42,8 @@ def to_json(rows: Sequence[Row]) -> bytes:
     return (json.dumps(listed, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
-def to_xlsx(rows: Sequence[Row]) -> bytes:
-    """One sheet with a frozen, filtered header."""
+def to_xlsx(rows: Sequence[Row], places: Mapping[str, int] | None = None) -> bytes:
+    """One sheet with a frozen, filtered header. places: column -> decimals that its numbers are shown with."""
     import xlsxwriter
 
     columns, table = _table(rows)
@@ -51,10 +51,14 @@ def to_xlsx(rows: Sequence[Row]) -> bytes:
     book = xlsxwriter.Workbook(file, {"in_memory": True})
     sheet = book.add_worksheet("Compare")
     bold = book.add_format({"bold": True})
+    known = {
+        decimals: book.add_format({"num_format": _excel_format(decimals)}) for decimals in set((places or {}).values())
+    }
     for at, name in enumerate(columns):
         sheet.write_string(0, at, name, bold)
+        look = known.get((places or {}).get(name, -1))
         for down, row in enumerate(table, start=1):
-            _excel_cell(sheet, down, at, row.get(name))
+            _excel_cell(sheet, down, at, row.get(name), look)
         widest = max([len(name), *(len(str(row.get(name) or "")) for row in table)])
         sheet.set_column(at, at, min(60, widest + 2))
     sheet.freeze_panes(1, 0)
@@ -63,14 +67,14 @@ def to_xlsx(rows: Sequence[Row]) -> bytes:
     return file.getvalue()
 
 
-def to_markdown(rows: Sequence[Row]) -> bytes:
-    """A GitHub table; numbers with four figures."""
+def to_markdown(rows: Sequence[Row], places: Mapping[str, int] | None = None) -> bytes:
+    """A GitHub table; numbers with four figures, or with the decimals that `places` gives for a column."""
     columns, table = _table(rows)
     right = {name for name in columns if any(_is_number(row.get(name)) for row in table)}
     lines = [
         [_markdown(name) for name in columns],
         ["---:" if name in right else "---" for name in columns],
-        *([_markdown_cell(row.get(name)) for name in columns] for row in table),
+        *([_markdown_cell(row.get(name), (places or {}).get(name)) for name in columns] for row in table),
     ]
     return "".join("| " + " | ".join(line) + " |\n" for line in lines).encode()
 
@@ -123,18 +127,24 @@ def _csv_cell(value: object) -> object:
     return value if _is_number(value) else _disarmed(str(value))
 
 
-def _excel_cell(sheet: Any, row: int, column: int, value: object) -> None:
+def _excel_format(decimals: int) -> str:
+    return "#,##0" + ("." + "0" * decimals if decimals else "")
+
+
+def _excel_cell(sheet: Any, row: int, column: int, value: object, look: Any = None) -> None:
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return
     if _is_number(value):
-        sheet.write_number(row, column, value)
+        sheet.write_number(row, column, value, look)
     else:
         sheet.write_string(row, column, str(value)[:EXCEL_CELL])
 
 
-def _markdown_cell(value: object) -> str:
+def _markdown_cell(value: object, decimals: int | None = None) -> str:
     if value is None:
         return ""
+    if decimals is not None and _is_number(value):
+        return f"{value:.{decimals}f}"
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return f"{value:.4g}" if isinstance(value, float) else _markdown(str(value))

@@ -7,7 +7,7 @@ is a dash.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from engine.records import METRICS, Metric
@@ -16,6 +16,9 @@ SPACE, MINUS, FIGURE_SPACE = "\u202f", "\u2212", "\u2007"
 UP, DOWN = "▲", "▼"
 MISSING = "–"
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£", "INR": "₹", "JPY": "¥"}
+SIZES = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+TIGHT = ("%", "×")  # units that follow their number without a space
+MOST_DECIMALS = 6
 Tone = Literal["better", "worse", "same"]
 
 
@@ -60,7 +63,7 @@ def size(size_bytes: float | None) -> str:
     """412 MB, in decimal units."""
     if size_bytes is None:
         return MISSING
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+    for unit, factor in SIZES:
         if _round(size_bytes, 3) >= factor:
             return f"{significant(size_bytes / factor)}{SPACE}{unit}"
     return f"{size_bytes:.0f}{SPACE}bytes"
@@ -154,21 +157,46 @@ def duration(seconds: float | None) -> str:
     return f"{whole // 3600}{SPACE}h {whole % 3600 // 60:02d}{SPACE}min"
 
 
-def column(values: Sequence[float | None], unit: str = "") -> list[str]:
-    """One unit and one number of decimals for a whole column, three figures for its first value (the baseline).
+def decimals(values: Iterable[float | None]) -> int:
+    """How many decimals a column takes: three figures for its first value (the baseline), two for its smallest."""
+    found = [abs(value) for value in values if value]
+    if not found:
+        return 2
+    wanted = (2 - _power(_round(found[0], 3)), 1 - _power(_round(min(found), 2)))
+    return min(MOST_DECIMALS, max(0, *wanted))
+
+
+def column(values: Sequence[float | None], unit: str = "", *, places: int | None = None, symbol: str = "") -> list[str]:
+    """One unit and one number of decimals for a whole column; `places` where more rows than these decide it.
 
     Padded with figure spaces, which are one digit wide, so that a left-aligned column lines up on the point.
+    symbol: what stands before every number, a currency.
     """
-    first = next((value for value in values if value), 1.0)
-    decimals = max(0, 2 - math.floor(math.log10(abs(_round(first, 3)))))
-    texts = [None if value is None else f"{value:,.{decimals}f}" for value in values]
+    shown = decimals(values) if places is None else places
+    texts = [None if value is None else symbol + f"{value:,.{shown}f}" for value in values]
     width = max((len(text) for text in texts if text is not None), default=0)
-    tail = SPACE + unit if unit else ""
+    tail = ("" if unit in TIGHT else SPACE) + unit if unit else ""
     return [
         MISSING if text is None else FIGURE_SPACE * (width - len(text)) + text.replace("-", MINUS) + tail
         for text in texts
     ]
 
 
+def time_unit(ms: float | None) -> tuple[str, float]:
+    """In what a column of times is written, by one of them: the unit, and what milliseconds are multiplied by."""
+    rounded = _round(ms or 1.0, 3)
+    return ("µs", 1000.0) if rounded < 1 else ("ms", 1.0) if rounded < 1000 else ("s", 0.001)
+
+
+def size_unit(size_bytes: float | None) -> tuple[str, float]:
+    """The same for sizes, from bytes."""
+    rounded = _round(size_bytes or 1e6, 3)
+    return next(((unit, 1 / factor) for unit, factor in SIZES if rounded >= factor), ("bytes", 1.0))
+
+
 def _round(value: float, digits: int) -> float:
     return float(f"{value:.{digits}g}")
+
+
+def _power(value: float) -> int:
+    return math.floor(math.log10(value))

@@ -72,6 +72,14 @@ def test_xlsx_cuts_what_no_cell_can_hold():
     assert len(sheet["A2"].value) == 32_767
 
 
+def test_decimals_of_the_screen_are_how_excel_and_markdown_write_numbers():
+    table, places = [{"name": "x", "ms": 0.11345, "n": 12}], {"ms": 3, "n": 0}
+    sheet = openpyxl.load_workbook(io.BytesIO(to_xlsx(table, places))).active
+    assert (sheet["B2"].value, sheet["B2"].number_format) == (0.11345, "#,##0.000")
+    assert (sheet["C2"].value, sheet["C2"].number_format) == (12, "#,##0")
+    assert to_markdown(table, places).decode().splitlines()[2] == "| x | 0.113 | 12 |"
+
+
 def test_json_is_typed(rows):
     found = json.loads(to_json(rows))
     assert [tuple(one) for one in found] == [COLUMNS] * 3

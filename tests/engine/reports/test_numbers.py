@@ -131,3 +131,31 @@ def test_a_drop_and_its_bound():
     assert numbers.loss_amount(0.012, relative=True) == "1.20%"
     assert numbers.loss_amount(0.0, relative=True) == "0.00%"
     assert numbers.loss_amount(None, relative=True) == "–"
+
+
+def test_a_column_shows_its_smallest_with_two_figures():
+    assert numbers.column([24.8, 0.045], "ms") == [f"24.800{S}ms", f"{numbers.FIGURE_SPACE}0.045{S}ms"]
+    assert numbers.decimals([1240.0, 980.0]) == 0
+    assert numbers.decimals([1.0, 1e-12]) == numbers.MOST_DECIMALS
+    assert numbers.decimals([None, 0.0]) == 2
+
+
+def test_a_column_may_have_a_currency_and_given_decimals():
+    assert numbers.column([0.25, None, 12.5], places=2, symbol="$") == [f"{numbers.FIGURE_SPACE}$0.25", "–", "$12.50"]
+    assert numbers.column([50.0, 100.0], "%", places=0) == [f"{numbers.FIGURE_SPACE}50%", "100%"]
+
+
+@pytest.mark.parametrize(
+    ("ms", "unit", "factor"),
+    [(0.84, "µs", 1000), (0.9996, "ms", 1), (24.8, "ms", 1), (1420, "s", 0.001), (None, "ms", 1)],
+)
+def test_the_unit_of_a_column_of_times(ms, unit, factor):
+    assert numbers.time_unit(ms) == (unit, factor)
+
+
+@pytest.mark.parametrize(
+    ("size", "unit", "factor"),
+    [(900, "bytes", 1), (1500, "kB", 1e-3), (4.2e6, "MB", 1e-6), (3e9, "GB", 1e-9), (None, "MB", 1e-6)],
+)
+def test_the_unit_of_a_column_of_sizes(size, unit, factor):
+    assert numbers.size_unit(size) == (unit, pytest.approx(factor))
