@@ -132,6 +132,71 @@ def forest_artefact(name, folder):
     return Artefact(manifest, folder)
 
 
+# ---------------------------------------------------------------- XGBoost
+# name -> (parameters, kind of data)
+XGBOOST = {
+    "xgb_binary": ({"objective": "binary:logistic"}, "missing"),
+    "xgb_multiclass": ({"objective": "multi:softprob", "num_class": 3}, "plain"),
+    "xgb_regression": ({"objective": "reg:squarederror"}, "plain"),
+    "xgb_poisson": ({"objective": "count:poisson"}, "plain"),
+    "xgb_dart": ({"objective": "binary:logistic", "booster": "dart", "rate_drop": 0.3}, "plain"),
+    "xgb_lossguide": ({"objective": "reg:squarederror", "grow_policy": "lossguide", "max_leaves": 20}, "missing"),
+    "xgb_forest": ({"objective": "multi:softprob", "num_class": 3, "num_parallel_tree": 3, "subsample": 0.5}, "plain"),
+    "xgb_ranking": ({"objective": "rank:ndcg"}, "plain"),
+    "xgb_categorical": ({"objective": "binary:logistic", "max_cat_to_onehot": 3}, "categorical"),
+    "xgb_logitraw": ({"objective": "binary:logitraw"}, "plain"),
+    "xgb_hinge": ({"objective": "binary:hinge"}, "plain"),
+    "xgb_softmax": ({"objective": "multi:softmax", "num_class": 3}, "plain"),
+}
+
+
+@cache
+def xgboost_booster(name, n_rounds=8, **more):
+    """The trained XGBoost model of XGBOOST."""
+    import xgboost
+
+    params, kind = XGBOOST[name]
+    table = rows(kind)
+    task = {"multi": "multiclass", "rank": "lambdarank", "reg": "regression", "count": "poisson"}
+    label = _labels(table, params | {"objective": task.get(params["objective"].split(":")[0], "binary")})
+    types = ["q"] * 3 + ["c"] * 2 if kind == "categorical" else None
+    data = xgboost.DMatrix(table, label, feature_types=types, enable_categorical=kind == "categorical")
+    if params["objective"] == "rank:ndcg":
+        data.set_group([60] * 10)
+    settings = {"max_depth": 4, "nthread": 1, "seed": 1, "tree_method": "hist", "verbosity": 0, **params, **more}
+    return xgboost.train(settings, data, n_rounds)
+
+
+@cache
+def xgboost_bytes(name, form="ubj"):
+    """Its file as XGBoost writes it: "ubj" or "json"."""
+    return bytes(xgboost_booster(name).save_raw(form))
+
+
+def xgboost_artefact(name, folder):
+    """An artefact as the XGBoost format takes and describes it."""
+    from engine.formats import xgboost as xgboost_format
+
+    folder.mkdir(parents=True, exist_ok=True)
+    upload = folder.parent / f"{folder.name}.upload"
+    upload.write_bytes(xgboost_bytes(name))
+    xgboost_format.take(upload, folder)
+    upload.unlink()
+    size = (folder / "model.ubj").stat().st_size
+    return Artefact(Manifest(id="3" * 64, size_bytes=size, **xgboost_format.describe(folder)), folder)
+
+
+def binned_artefact(name, folder):
+    """The same forest in bins, as `quantisation.tree_bins` writes it."""
+    from engine.forest.binned import pack, write
+
+    plain = forest_artefact(name, folder)
+    (folder / "model.txt").unlink()
+    packed = pack(parse(forest_text(name)))
+    write(packed, folder)
+    return Artefact(plain.manifest.model_copy(update={"format": "trees_binned", "notes": packed.facts}), folder)
+
+
 # ---------------------------------------------------------------- nets
 def _nets():
     import torch

@@ -14,13 +14,20 @@ from pathlib import Path
 from engine.errors import BadModel
 from engine.formats.archive import is_zip, open_archive
 
-KNOWN = "Whetstone reads ONNX (a file, or a zip with its data files), LightGBM text and torch.export .pt2"
+KNOWN = (
+    "Whetstone reads ONNX (a file, or a zip with its data files), LightGBM text, XGBoost JSON or UBJ and "
+    "torch.export .pt2"
+)
 TORCH_SNIPPET = (
     "program = torch.export.export(model.eval(), (example,), dynamic_shapes=({0: torch.export.Dim('batch')},))\n"
     "torch.export.save(program, 'model.pt2')"
 )
 LIGHTGBM_SNIPPET = "booster.save_model('model.txt')  # scikit-learn wrapper: model.booster_.save_model('model.txt')"
-SKLEARN_SNIPPET = "open('model.onnx', 'wb').write(skl2onnx.to_onnx(model, X[:1]).SerializeToString())"
+XGBOOST_SNIPPET = "booster.save_model('model.ubj')  # or model.json"
+SKLEARN_SNIPPET = (
+    "open('model.onnx', 'wb').write(skl2onnx.to_onnx(model, X[:1].astype('float32')).SerializeToString())\n"
+    "# HistGradientBoosting has no converter: train its twin, LGBMClassifier or LGBMRegressor"
+)
 _PICKLE = (
     "refused: this is a pickled Python object, and opening one runs whatever code it holds. "
     "Export the model in the program that made it:\n"
@@ -28,6 +35,10 @@ _PICKLE = (
 _TORCHSCRIPT = "TorchScript is not supported yet: re-export the Python model with torch.export.save:\n" + TORCH_SNIPPET
 _OLD_PT2 = "this .pt2 was saved by an old torch: load it there and save it again with torch 2.13:\n"
 _AS_DATA = "offer it as the evaluation set, not as the model"
+_SKOPS = (
+    "this is a skops file: opening it means trusting the Python types it names, so it is not opened here. "
+    "Export the model in the program that made it:\n" + SKLEARN_SNIPPET
+)
 # (how the content begins, at which byte): what it is, what to do
 _BEGINNINGS: tuple[tuple[int, bytes, str], ...] = (
     (0, b"PAR1", f"a Parquet table: {_AS_DATA}"),
@@ -38,7 +49,8 @@ _BEGINNINGS: tuple[tuple[int, bytes, str], ...] = (
     (4, b"TFL3", "a TensorFlow Lite model: convert the original with tf2onnx and upload the ONNX file"),
     (0, b"GGUF", "a GGUF file of a language model, which is not supported: upload ONNX"),
     (0, b"CBM1", "a CatBoost model: export it with model.save_model('model.onnx', format='onnx')"),
-    (0, b"{L\x00\x00\x00\x00\x00\x00\x00\x07learner", "an XGBoost model: convert it with onnxmltools to ONNX"),
+    (0, b"binf", f"an XGBoost model in its old binary form: load it and save it again:\n{XGBOOST_SNIPPET}"),
+    (0, b"{L\x00\x00\x00\x00\x00\x00\x00\x06Config", f"an XGBoost snapshot: save the model alone:\n{XGBOOST_SNIPPET}"),
     (0, b"\x7fELF", "a compiled program, not a model"),
     (0, b"MZ", "a compiled program, not a model"),
     (0, b"%PDF", "a PDF document, not a model"),
@@ -115,6 +127,7 @@ def explain_members(names: Iterable[str]) -> str:
         ("data.pkl" in inner, _PICKLE + TORCH_SNIPPET),
         ("serialized_exported_program.json" in inner, f"{_OLD_PT2}{TORCH_SNIPPET}"),
         (all(name.endswith(".npy") for name in names), f"this is an NPZ of arrays: {_AS_DATA}"),
+        ("schema.json" in inner, _SKOPS),
         ("[Content_Types].xml" in inner, "this is an office document: save a table as CSV and offer it as data"),
         ("model.weights.h5" in inner, "this is a Keras model: convert it with tf2onnx and upload the ONNX file"),
     ):
@@ -132,10 +145,20 @@ def _explain_text(head: bytes) -> str | None:
     lines = text.splitlines()
     if not lines or sum(character in "\0\ufffd" for character in text) > len(text) // 50:
         return None
-    if text.lstrip().startswith("{") and '"learner"' in text:
-        return "this is an XGBoost model: convert it with onnxmltools to ONNX"
-    if text.lstrip().startswith("{") and '"tree_info"' in text:
-        return f"this is a LightGBM dump, which cannot be loaded again; save the model itself:\n{LIGHTGBM_SNIPPET}"
+    body = text.lstrip()
+    for holds, what in (
+        (body.startswith("{") and '"learner"' in text, f"no XGBoost model as save_model writes it:\n{XGBOOST_SNIPPET}"),
+        (
+            text.startswith("booster[") or (body.startswith("[") and '"nodeid"' in text),
+            f"an XGBoost dump, which cannot be loaded again; save the model itself:\n{XGBOOST_SNIPPET}",
+        ),
+        (
+            body.startswith("{") and '"tree_info"' in text,
+            f"a LightGBM dump, which cannot be loaded again; save the model itself:\n{LIGHTGBM_SNIPPET}",
+        ),
+    ):
+        if holds:
+            return f"this is {what}"
     for separator in (",", ";", "\t", "|"):
         counts = {line.count(separator) for line in lines[:20][: max(1, len(lines) - 1)]}
         if len(counts) == 1 and counts != {0}:

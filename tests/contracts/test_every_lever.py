@@ -16,12 +16,15 @@ from tests.model_zoo import (
     net_artefact,
     onnx_net_artefact,
     sample_inputs,
+    xgboost_artefact,
     zipmap_artefact,
 )
 
 FORESTS = ("binary", "multiclass", "regression", "categorical", "zero_as_missing", "rf")
+XGBOOSTS = ("xgb_binary", "xgb_multiclass", "xgb_regression", "xgb_dart")
 SOURCES = {
     "lightgbm": dict.fromkeys(FORESTS, forest_artefact),
+    "xgboost": dict.fromkeys(XGBOOSTS, xgboost_artefact),
     "torch_export": dict.fromkeys(NETS, net_artefact),
     "onnx": dict.fromkeys(NETS, onnx_net_artefact) | {"zipmap": lambda _, folder: zipmap_artefact(folder)},
 }

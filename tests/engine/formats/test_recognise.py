@@ -33,7 +33,7 @@ def saved(path, data):
 
 
 def test_formats_are_found_by_their_place():
-    assert list(formats()) == ["lightgbm", "onnx", "torch_export"]
+    assert list(formats()) == ["lightgbm", "onnx", "torch_export", "xgboost"]
 
 
 @pytest.mark.parametrize(
@@ -101,6 +101,7 @@ def test_other_archives_are_named(tmp_path):
         (["m/code/__torch__.py", "m/constants.pkl", "m/data.pkl"], "TorchScript is not supported yet"),
         (["serialized_exported_program.json", "version"], "old torch"),
         (["config.json", "model.weights.h5"], "Keras"),
+        (["schema.json", "140234.npy"], "skops file"),
         (["readme.md"], "holds no .onnx file (it holds readme.md)"),
         (["a.onnx", "b.onnx"], None),
     ):
@@ -115,7 +116,7 @@ def test_other_archives_are_named(tmp_path):
 
 def test_other_formats_are_named(tmp_path):
     for data, expected in (
-        (b'{"learner":{"attributes":{}}}', "XGBoost"),
+        (b"binf" + bytes(50), "XGBoost"),
         (b"\x89HDF\r\n\x1a\n" + bytes(50), "tf2onnx"),
         (b'\x40\0\0\0\0\0\0\0{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}', "safetensors"),
         (b"\x1c\0\0\0TFL3" + bytes(50), "TensorFlow Lite"),
@@ -129,7 +130,7 @@ def test_other_formats_are_named(tmp_path):
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     data=st.binary(max_size=600),
-    start=st.sampled_from([b"", b"PK\x03\x04", b"\x08\x08", b"tree\n", b"\x80\x04", b"x\x9c"]),
+    start=st.sampled_from([b"", b"PK\x03\x04", b"\x08\x08", b"tree\n", b"\x80\x04", b"x\x9c", b'{"learner":', b"{L\0\0\0\0\0\0\0\x07learner"]),
 )
 def test_any_bytes_end_in_a_format_or_a_sentence(data, start, tmp_path):
     path = saved(tmp_path / "x", start + data)
