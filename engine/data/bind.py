@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from engine.data.choices import DataChoices
 from engine.data.disk import writing
 from engine.data.evalset_writer import SPLIT_NAMES, RowFacts, write_inputs, write_labels, write_rows
-from engine.data.label_values import label_values
-from engine.data.labels import Labels, settle_labels
+from engine.data.labels import Labels
 from engine.data.mapping import Plan, confirmed_inputs, plan_inputs
+from engine.data.multilabel import settle
 from engine.data.output import propose_output
 from engine.data.placement import Placement, Rows, arrange, with_calibration, with_train_rows
 from engine.data.profile import ROW_NUMBER_NOTE, TableProfile
@@ -44,9 +44,9 @@ def bind(request: dict[str, Any], talk: Talk) -> dict[str, Any]:
     out, seed = Path(request["out"]), int(request["seed"])
     signature = propose_output(Signature.model_validate(request["signature"]), None, choices)
     roles = guess_roles(table.profile, signature, choices=choices)
-    named = named_columns(roles, choices)
+    named = named_columns(roles, choices, signature.task)
     plan = plan_inputs(table.profile, signature, roles, choices)
-    labels = settle_labels(label_values(table, named.label) if named.label else None, signature, choices)
+    labels = settle(table, named, signature, choices)
     _check_group(table, named, labels)
     tally = Tally()
     surveyed = survey_inputs(plan, table, tally, talk)

@@ -12,6 +12,12 @@ class DataChoices(Record):
 
     roles: dict[str, Role] = Field({}, description="Role per column; columns left out are guessed.")
     label: str | None = Field(None, description="Column that holds the truth.")
+    labels: tuple[str, ...] | None = Field(
+        None, description="Multilabel: columns of 0 and 1, one per class, in the order of the model's scores."
+    )
+    label_separator: str | None = Field(
+        None, min_length=1, max_length=8, description="Multilabel: what stands between the names in a text such as a|b."
+    )
     slices: tuple[str, ...] | None = Field(None, description="Columns whose values are judged one by one.")
     group: str | None = Field(None, description="Column whose rows stay together.")
     id: str | None = Field(None, description="Column that names each row.")

@@ -67,7 +67,7 @@ def write_inputs(
 
 
 def write_labels(out: Path, labels: np.ndarray | None, placement: Placement) -> None:
-    """labels: (n,) int64 or float64 for all rows, or None."""
+    """labels: (n,) int64 or float64, or (n, k) int8, for all rows; or None."""
     if labels is None:
         return
     for split in SPLIT_NAMES:

@@ -16,23 +16,32 @@ from engine.records import Signature, Task
 
 UNLABELLED_TASKS: tuple[Task, ...] = ("other", "embedding")
 CLASS_TASKS: tuple[Task, ...] = ("binary", "multiclass")
+SCORED_TASKS: tuple[Task, ...] = (*CLASS_TASKS, "multilabel")  # a score says how sure a class is
 
 
 @dataclass(frozen=True)
 class Labels:
-    """What is known of every row: (n,) int64 class index with -1, or (n,) float64 with NaN; None without a label."""
+    """What is known of every row: (n,) int64 class index with -1, or (n,) float64 with NaN; None without a label.
+
+    Several labels at once: (n, k) int8 of 0 and 1, -1 in all of a row without labels; sources are the columns they come
+    from in the order of the scores, or the one column that holds them all, separator what stands between its names.
+    """
 
     task: Task
     classes: tuple[str, ...] | None
     values: np.ndarray | None
     notes: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    separator: str | None = None
 
     @property
     def labelled(self) -> np.ndarray | None:
         """(n,) bool: rows with a label."""
         if self.values is None:
             return None
-        return self.values >= 0 if self.values.dtype.kind == "i" else ~np.isnan(self.values)
+        known: np.ndarray = self.values >= 0 if self.values.dtype.kind == "i" else ~np.isnan(self.values)
+        rows: np.ndarray = np.all(known, axis=1) if known.ndim == 2 else known
+        return rows
 
 
 def score_width(signature: Signature) -> int | None:
@@ -117,7 +126,7 @@ def _class_names(
     if choices.classes is not None:
         return _checked(choices.classes, n_classes), False
     known = signature.classes
-    unknown = [text for text, place in _places(found.texts, known or ()).items() if place is None]
+    unknown = [text for text, place in places(found.texts, known or ()).items() if place is None]
     if known is not None and not unknown:
         return known, False
     if known is not None and known != tuple(map(str, range(len(known)))):
@@ -170,18 +179,18 @@ def _without_words(
 
 
 def _encode(found: LabelValues, names: tuple[str, ...]) -> np.ndarray:
-    places = _places(found.texts, names)
-    unknown = [text for text, place in places.items() if place is None and text not in found.words]
+    known = places(found.texts, names)
+    unknown = [text for text, place in known.items() if place is None and text not in found.words]
     if unknown:
         raise Mismatch(
             f"label column {found.column} holds {names_text(unknown)}, not among the classes {names_text(names, 30)}"
         )
-    table = np.array([*(-1 if place is None else place for place in places.values()), -1], dtype=np.int64)
+    table = np.array([*(-1 if place is None else place for place in known.values()), -1], dtype=np.int64)
     codes: np.ndarray = table[found.codes]
     return codes
 
 
-def _places(texts: tuple[str, ...], names: tuple[str, ...]) -> dict[str, int | None]:
+def places(texts: tuple[str, ...], names: tuple[str, ...]) -> dict[str, int | None]:
     """Position of each label among class names: the same text, the same number, or true/false as 1/0."""
     exact = {name: at for at, name in reversed(list(enumerate(names)))}
     alike = {_key(name): at for at, name in reversed(list(enumerate(names)))}

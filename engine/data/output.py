@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from engine.data.choices import DataChoices
-from engine.data.labels import CLASS_TASKS
+from engine.data.labels import CLASS_TASKS, SCORED_TASKS
 from engine.data.limits import names_text
 from engine.errors import Mismatch
 from engine.records import OutputKind, Signature, Task, TensorSpec
@@ -17,6 +17,7 @@ _TELLING = ("prob", "score", "logit", "pred")  # parts of names that outputs wit
 _FITTING: dict[Task, tuple[OutputKind, ...]] = {
     "binary": ("probabilities", "logits", "raw score"),
     "multiclass": ("probabilities", "logits", "raw score"),
+    "multilabel": ("probabilities", "logits", "raw score"),
     "regression": ("value", "raw score"),
     "ranking": ("raw score", "value"),
     "embedding": ("embedding",),
@@ -40,8 +41,8 @@ def propose_output(
         _check_shape(spec.name, values, task, signature.classes)
         if kind is None:
             kind = _guess_kind(values, task)
-        elif kind == "probabilities" and task in CLASS_TASKS:
-            _check_probabilities(spec.name, values)
+        elif kind == "probabilities" and task in SCORED_TASKS:
+            _check_probabilities(spec.name, values, task)
     if task is not None and kind is not None and kind not in _FITTING[task]:
         raise Mismatch(
             f"output {spec.name} cannot be {kind} for a {task} task; it can be {' or '.join(_FITTING[task])}"
@@ -74,15 +75,15 @@ def _check_shape(name: str, values: np.ndarray, task: Task, classes: tuple[str, 
         raise Mismatch(f"output {name} holds {values.dtype}, not numbers; choose another output")
     width = values.shape[1] if values.ndim == 2 else 1
     shape = "×".join(map(str, values.shape[1:])) or "1"
-    if task in ("binary", "multiclass", "regression", "ranking") and values.ndim > 2:
+    if task in (*SCORED_TASKS, "regression", "ranking") and values.ndim > 2:
         raise Mismatch(f"output {name} gives {shape} numbers per row; a {task} task needs one row of scores")
     if task in ("regression", "ranking") and width != 1:
         raise Mismatch(f"output {name} gives {width} numbers per row; a {task} task needs one")
-    if task == "multiclass" and width < 2:
-        raise Mismatch(f"output {name} gives one number per row; a multiclass task needs one score per class")
+    if task in ("multiclass", "multilabel") and width < 2:
+        raise Mismatch(f"output {name} gives one number per row; a {task} task needs one score per class")
     if task == "binary" and width > 2:
         raise Mismatch(f"output {name} gives {width} scores per row; a binary task needs one or two")
-    if task in CLASS_TASKS and width > 1 and classes is not None and len(classes) != width:
+    if task in SCORED_TASKS and width > 1 and classes is not None and len(classes) != width:
         raise Mismatch(
             f"output {name} gives {width} scores per row, {len(classes)} classes are named: {names_text(classes)}"
         )
@@ -94,7 +95,7 @@ def _guess_kind(values: np.ndarray, task: Task) -> OutputKind:
     finite = values[np.isfinite(values)]
     if not len(finite) or finite.min() < 0 or finite.max() > 1:
         return "logits"
-    if values.ndim < 2 or values.shape[1] == 1:
+    if values.ndim < 2 or values.shape[1] == 1 or task == "multilabel":
         return "probabilities"
     return "probabilities" if _sums_to_one(values) else "raw score"
 
@@ -105,14 +106,14 @@ def _sums_to_one(values: np.ndarray) -> bool:
     return bool(np.all(np.abs(sums - 1) <= max(SLACK, rounding)))
 
 
-def _check_probabilities(name: str, values: np.ndarray) -> None:
+def _check_probabilities(name: str, values: np.ndarray, task: Task) -> None:
     finite = values[np.isfinite(values)]
     if len(finite) and (finite.min() < -SLACK or finite.max() > 1 + SLACK):
         raise Mismatch(
             f"output {name} cannot be probabilities: the first {len(values):,} rows go from {finite.min():.4g} to "
             f"{finite.max():.4g}; choose logits or raw score"
         )
-    if values.ndim == 2 and values.shape[1] > 1 and not _sums_to_one(values):
+    if task in CLASS_TASKS and values.ndim == 2 and values.shape[1] > 1 and not _sums_to_one(values):
         sums = values.astype(np.float64).sum(axis=1)
         raise Mismatch(
             f"output {name} cannot be probabilities of classes: the first {len(values):,} rows sum to "

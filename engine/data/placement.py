@@ -29,7 +29,7 @@ _EVALUATED = [CODES[name] for name in EVALUATED]
 
 @dataclass(frozen=True)
 class Rows:
-    """What placing needs to know of every row: (n, 2) uint64 digests, (n,) labels and the cells of the split column."""
+    """What placing needs to know of every row: (n, 2) uint64 digests, labels and the cells of the split column."""
 
     digests: np.ndarray
     labels: np.ndarray | None
@@ -60,6 +60,8 @@ def arrange(rows: Rows, seed: int) -> Placement:
     notes: list[str] = []
     if rows.split is None:
         codes = place(identity, strata, seed)
+        if rows.labels is not None and rows.labels.ndim == 2:
+            notes.append("Rows are split in proportion to the rarest label that each has")
     else:
         codes = _from_column(rows, notes)
         _divide_test_rows(codes, identity, strata, seed, notes)

@@ -11,7 +11,7 @@ from engine.data.profile import ColumnProfile, TableProfile
 from engine.data.split_names import SPLIT_NAMES
 from engine.data.table import missing_column
 from engine.errors import BadData
-from engine.records import Role, Signature, TensorSpec
+from engine.records import Role, Signature, Task, TensorSpec
 
 MOST_SLICE_VALUES = 50  # of a guessed slice column; a declared one may have more
 LABELS = ("label", "labels", "target", "targets", "y", "y_true", "class", "truth", "ground_truth", "outcome")
@@ -27,14 +27,22 @@ GENERIC = re.compile(r"Column_\d+")  # how LightGBM names columns that had no na
 
 @dataclass(frozen=True)
 class Named:
-    """The columns that have a job beside the inputs. A slice, group or id may be a feature as well."""
+    """The columns that have a job beside the inputs. A slice, group or id may be a feature as well.
 
-    label: str | None
+    labels: one column; several where each says yes or no to one class, as ordered by a person or in the file.
+    """
+
+    labels: tuple[str, ...]
     slices: tuple[str, ...]
     group: str | None
     id: str | None
     weight: str | None
     split: str | None
+
+    @property
+    def label(self) -> str | None:
+        """The first label column."""
+        return self.labels[0] if self.labels else None
 
 
 def guess_roles(
@@ -50,6 +58,8 @@ def guess_roles(
     for column in profile.columns:
         if column.name not in roles and column.name in wanted:
             roles[column.name] = "feature"
+    if choices.task in (None, "multilabel"):
+        _name_the_labels(profile, roles, signature, choices)
     _name_the_rest(profile, roles, choices)
     open_names = [column for column in profile.columns if column.name not in roles]
     unnamed = unnamed_inputs(profile, signature)
@@ -61,10 +71,15 @@ def guess_roles(
     return {column.name: roles[column.name] for column in profile.columns}
 
 
-def named_columns(roles: dict[str, Role], choices: DataChoices) -> Named:
-    """Label, slices, group, id, weight and split. Raises BadData when two columns claim one job."""
+def named_columns(roles: dict[str, Role], choices: DataChoices, task: Task | None = None) -> Named:
+    """Labels, slices, group, id, weight and split. Raises BadData when two columns claim one job.
+
+    task: what the model says it does; a person's word comes first.
+    """
     found: dict[str, str | None] = {}
     for role, field in _SINGLE:
+        if role == "label":
+            continue
         claimed = [name for name, given in roles.items() if given == role]
         chosen = getattr(choices, field)
         if chosen is None and len(claimed) > 1:
@@ -74,13 +89,28 @@ def named_columns(roles: dict[str, Role], choices: DataChoices) -> Named:
     if slices is None:
         slices = tuple(name for name, role in roles.items() if role == "slice")
     return Named(
-        label=found["label"],
+        labels=_label_columns(roles, choices, choices.task or task),
         slices=tuple(dict.fromkeys(slices)),
         group=found["group"],
         id=found["id"],
         weight=found["weight"],
         split=found["split"],
     )
+
+
+def _label_columns(roles: dict[str, Role], choices: DataChoices, task: Task | None) -> tuple[str, ...]:
+    """In the order a person gave, else in that of the file."""
+    if choices.labels:
+        return tuple(dict.fromkeys(choices.labels))
+    if choices.label is not None:
+        return (choices.label,)
+    claimed = tuple(name for name, role in roles.items() if role == "label")
+    if len(claimed) > 1 and task != "multilabel":
+        raise BadData(
+            f"{len(claimed)} columns have the role label ({names_text(claimed)}); keep one of them, or choose the task "
+            "multilabel (--task multilabel) where each says yes or no to one class"
+        )
+    return claimed
 
 
 def wanted_names(signature: Signature) -> set[str]:
@@ -108,6 +138,8 @@ def _said(profile: TableProfile, choices: DataChoices, wanted: set[str]) -> dict
     said: dict[str, Role] = dict(choices.roles)
     for name in choices.feature_order or ():
         said[name] = "feature"
+    for name in choices.labels or ():
+        said[name] = "label"
     for name in choices.slices or ():
         said.setdefault(name, "feature" if name in wanted else "slice")
     for role, field in _SINGLE:
@@ -119,8 +151,24 @@ def _said(profile: TableProfile, choices: DataChoices, wanted: set[str]) -> dict
     known = set(profile.names)
     for name in said:
         if name not in known:
-            raise missing_column(name, profile, "label column" if name == choices.label else "column")
+            is_label = name in (choices.label, *(choices.labels or ()))
+            raise missing_column(name, profile, "label column" if is_label else "column")
     return said
+
+
+def _name_the_labels(profile: TableProfile, roles: dict[str, Role], signature: Signature, choices: DataChoices) -> None:
+    """Labels of several at once: the columns called like the classes of the model, else one array called a label."""
+    if "label" in roles.values() or choices.label is not None:
+        return
+    task, classes = choices.task or signature.task, choices.classes or signature.classes or ()
+    if task == "multilabel" and classes and set(classes) <= set(profile.names) - set(roles):
+        roles.update(dict.fromkeys(classes, "label"))
+    elif task in (None, "multilabel"):
+        arrays = {c.name.strip().lower(): c for c in profile.columns if c.kind == "array" and c.name not in roles}
+        plain = {column.name.strip().lower() for column in profile.columns if column.kind != "array"}
+        found = next((arrays[name] for name in LABELS if name in arrays), None)
+        if found is not None and len(found.shape) == 1 and found.dtype != "string" and not plain & set(LABELS):
+            roles[found.name] = "label"
 
 
 def _name_the_rest(profile: TableProfile, roles: dict[str, Role], choices: DataChoices) -> None:

@@ -1,9 +1,9 @@
 """Which rows train, select and certify (METHODS §2.1).
 
 Rows are placed in units that stay whole: a group, else all rows with the same inputs. A unit's place depends on its
-content and the seed alone, not on where it stands in the file. Every stratum (class, or tenth of a number) gives its
-share. Where the inputs repeat too often for that (fewer distinct rows than half, or one row more often than 1 %),
-single rows are placed.
+content and the seed alone, not on where it stands in the file. Every stratum (class, tenth of a number, or rarest label
+of several) gives its share. Where the inputs repeat too often for that (fewer distinct rows than half, or one row more
+often than 1 %), single rows are placed.
 """
 
 from __future__ import annotations
@@ -55,14 +55,25 @@ def _distinct(digests: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def strata_of(labels: np.ndarray | None, n_rows: int) -> np.ndarray:
-    """(n,) int64: the class of each row, or the tenth its number falls into; -1 without a label."""
+    """(n,) int64: the class of each row, the tenth its number falls into, or its rarest label; -1 without a label."""
     if labels is None:
         return np.zeros(n_rows, np.int64)
+    if labels.ndim == 2:
+        return _rarest_label(labels)
     if labels.dtype.kind == "i":
         return labels
     known = ~np.isnan(labels)
     edges = np.quantile(labels[known], np.linspace(0.1, 0.9, 9))
     return np.where(known, np.searchsorted(edges, labels, side="right"), -1)
+
+
+def _rarest_label(labels: np.ndarray) -> np.ndarray:
+    """(n,) of several labels (n, k) the one that fewest rows have, k without any: so rare ones reach every split."""
+    n_labels = labels.shape[1]
+    given = labels == 1
+    order = np.argsort(given.sum(axis=0), kind="stable")
+    rarest = np.where(given.any(axis=1), order[given[:, order].argmax(axis=1)], n_labels)
+    return np.where((labels >= 0).all(axis=1), rarest, -1)
 
 
 def place(identity: Identity, strata: np.ndarray, seed: int, shares: Shares = SHARES) -> np.ndarray:

@@ -65,6 +65,13 @@ class Table:
         key = f"c{column.position}"
         return pq.read_table(self.folder / "table.parquet", columns=[key]).column(key)
 
+    def array(self, name: str) -> np.ndarray:
+        """All rows (n, ...) of one array column, read as they are used. Raises BadData for a plain column."""
+        column = self.column(name)
+        if column.kind != "array":
+            raise BadData(f"column {name} holds one value per row; an array per row is needed")
+        return self._array(column)
+
     def _array(self, column: ColumnProfile) -> np.ndarray:
         array: np.ndarray = np.load(
             self.folder / "arrays" / f"{column.position}.npy", mmap_mode="r", allow_pickle=False

@@ -11,6 +11,7 @@ from engine.data.label_values import label_values
 from engine.data.labels import Labels, encode_more
 from engine.data.limits import names_text
 from engine.data.mapping import Plan
+from engine.data.multilabel import more_labels
 from engine.data.placement import Placement, among
 from engine.data.roles import Named
 from engine.data.splits import CODES, EVALUATED
@@ -53,6 +54,8 @@ def training_labels(table: Table, named: Named, labels: Labels) -> tuple[np.ndar
     """Labels of the further rows in the terms of the evaluation set; without a label column all are unlabelled."""
     if labels.values is None:
         return None, []
+    if labels.values.ndim == 2:
+        return more_labels(table, labels)
     if named.label is None or table.profile.column(named.label) is None:
         empty = -1 if labels.values.dtype.kind == "i" else np.nan
         said = f"Training data without the label column {named.label}: usable by levers that need no label"

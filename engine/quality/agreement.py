@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from engine.quality.answers import Compared
@@ -9,7 +11,10 @@ from engine.records import Agreement
 
 
 def agreement(found: Compared, labels: np.ndarray | None) -> Agreement:
-    """Over the rows where the candidate has an answer. labels: (n,) class index, -1 unknown, or None."""
+    """Over the rows where the candidate has an answer. labels: (n,) class index, -1 unknown, or None.
+
+    Several labels, (n, k): every one is a decision of its own, and flips are shares of decisions.
+    """
     fine = found.finite
     if not fine.any():
         return Agreement(max_abs_diff=None, p99_abs_diff=None, identical=found.identical)
@@ -32,13 +37,18 @@ def _of(values: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
     return None if values is None else values[rows]
 
 
-def _flips(found: Compared, labels: np.ndarray | None) -> dict[str, float]:
+def _flips(found: Compared, labels: np.ndarray | None) -> dict[str, Any]:
     """Churn: all flips; of the labelled rows also those that were lost and those that were won."""
     before, after = found.baseline.predicted, found.candidate.predicted
     if before is None or after is None:
         return {}
-    flips = {"flip_fraction": float((before != after)[found.finite].mean())}
-    known = found.finite & (labels >= 0) if labels is not None else np.zeros(0, bool)
+    changed = (before != after)[found.finite]
+    flips: dict[str, Any] = {"flip_fraction": float(changed.mean())}
+    if changed.ndim == 2:
+        flips |= {"row_flip_fraction": float(changed.any(axis=1).mean()), "n_labels": changed.shape[1]}
+    known = np.zeros(0, bool)
+    if labels is not None:
+        known = found.finite & (labels >= 0 if labels.ndim == 1 else (labels >= 0).all(axis=1))
     if known.any():
         right_before, right_after = (before == labels)[known], (after == labels)[known]
         flips["bad_flip_fraction"] = float((right_before & ~right_after).mean())

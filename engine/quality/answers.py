@@ -1,10 +1,12 @@
 """Two models' outputs on the same rows, read a block of rows at a time and kept as a few numbers per row.
 
-So the memory that quality takes grows with the rows, not with rows × classes, whatever the outputs' size on disk.
+So the memory that quality takes grows with the rows, not with rows × classes, whatever the outputs' size on disk. Only
+where a row has several labels at once every one of them is kept.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,7 +17,8 @@ from engine.quality.scores import non_finite_rows, predicted_classes, to_scores
 from engine.records import OutputKind, Task
 
 BLOCK_NUMBERS = 2_000_000
-CLASS_TASKS: tuple[Task, ...] = ("binary", "multiclass")
+CLASS_TASKS: tuple[Task, ...] = ("binary", "multiclass", "multilabel")
+DECIDED = 0.5  # a label is given to a row above this probability
 ONE_NUMBER: tuple[Task, ...] = ("binary", "regression", "ranking")
 
 
@@ -24,7 +27,8 @@ class Answers:
     """One model, (n,) each; None where the task has no such thing.
 
     score: probability of the second class, or the value. predicted: most likely class. confidence: its probability.
-    label_probability: probability of the row's label, NaN without one.
+    label_probability: probability of the row's label, NaN without one. Multilabel: (n, k) each, one binary answer per
+    label, and no confidence.
     """
 
     score: np.ndarray | None = None
@@ -56,7 +60,7 @@ class Compared:
 def compare(
     baseline: np.ndarray, candidate: np.ndarray, labels: np.ndarray | None, kind: OutputKind, task: Task
 ) -> Compared:
-    """Read both outputs (n, ...). labels: (n,) class index or value, -1 or NaN unknown.
+    """Read both outputs (n, ...). labels: (n,) class index or value, -1 or NaN unknown; multilabel: (n, k) of 0, 1, -1.
 
     Raises Mismatch when the original's output is no score, BadData for a label that is no class of the model,
     ParityFailed when rows or columns of both do not match.
@@ -90,7 +94,7 @@ class _State:
         self, rows: slice, before: np.ndarray, after: np.ndarray, labels: np.ndarray | None, kind: OutputKind
     ) -> None:
         first = to_scores(before, kind, self.task)
-        _check_labels(labels, first)
+        _check_labels(labels, first, self.task)
         self.identical = self.identical and before.dtype == after.dtype and np.array_equal(before, after)
         self._keep("baseline", rows, first, labels)
         fine = ~non_finite_rows(after)
@@ -121,11 +125,21 @@ class _State:
             self._write(f"{whose} score", rows, scores, np.float64)
         if self.task not in CLASS_TASKS:
             return
+        if self.task == "multilabel":
+            self._keep_labels(whose, rows, scores, labels)
+            return
         predicted = predicted_classes(scores)
         self._write(f"{whose} predicted", rows, predicted, np.int32)
         self._write(f"{whose} confidence", rows, _probability_of(scores, predicted), np.float64)
         if labels is not None:
             of_label = np.where(labels >= 0, _probability_of(scores, np.maximum(labels, 0)), np.nan)
+            self._write(f"{whose} label_probability", rows, of_label, np.float64)
+
+    def _keep_labels(self, whose: str, rows: slice, scores: np.ndarray, labels: np.ndarray | None) -> None:
+        self._write(f"{whose} score", rows, scores, np.float64)
+        self._write(f"{whose} predicted", rows, scores > DECIDED, bool)
+        if labels is not None:
+            of_label = np.where(labels < 0, np.nan, np.where(labels == 1, scores, 1.0 - scores))
             self._write(f"{whose} label_probability", rows, of_label, np.float64)
 
     def _gaps(self, rows: slice, first: np.ndarray, second: np.ndarray, fine: np.ndarray) -> None:
@@ -135,15 +149,15 @@ class _State:
             return
         for name, measure in (("kl", divergence.kl_per_row), ("js", divergence.js_per_row)):
             values = np.full(len(first), np.nan)
-            values[fine] = measure(first[fine], second[fine])
+            values[fine] = _per_row(measure, first[fine], second[fine], self.task)
             self._write(name, rows, values, np.float64)
-        if first.ndim == 2 and first.shape[1] >= 3:
+        if self.task == "multiclass" and first.shape[1] >= 3:
             self.top_k = min(5, first.shape[1] - 1)
             self._write("overlap", rows, divergence.top_k_overlap(first, second, self.top_k), np.float64)
 
     def _write(self, name: str, rows: slice, values: np.ndarray, dtype: type) -> None:
         if name not in self.columns:
-            self.columns[name] = np.empty(self.n, dtype)
+            self.columns[name] = np.empty((self.n, *values.shape[1:]), dtype)
         self.columns[name][rows] = values
 
     def result(self, candidate: np.ndarray, kind: OutputKind) -> Compared:
@@ -178,9 +192,24 @@ def _problem(output: np.ndarray, kind: OutputKind, task: Task) -> str:
     raise AssertionError("a block was refused, the whole was not")
 
 
-def _check_labels(labels: np.ndarray | None, scores: np.ndarray) -> None:
+def _per_row(
+    measure: Callable[[np.ndarray, np.ndarray], np.ndarray], first: np.ndarray, second: np.ndarray, task: Task
+) -> np.ndarray:
+    """(n,) divergence; of several labels at once the mean over its labels, each of which is or is not."""
+    if task != "multilabel":
+        return measure(first, second)
+    mean: np.ndarray = measure(first.ravel(), second.ravel()).reshape(first.shape).mean(axis=1)
+    return mean
+
+
+def _check_labels(labels: np.ndarray | None, scores: np.ndarray, task: Task) -> None:
     n_classes = 2 if scores.ndim == 1 else scores.shape[1]
-    if labels is not None and labels.max(initial=-1) >= n_classes:
+    if labels is not None and task == "multilabel":
+        if labels.shape != scores.shape:
+            raise BadData(f"the labels have {labels.shape[-1]} columns; the model gives {n_classes} scores per row")
+        if labels.max(initial=0) > 1 or labels.min(initial=0) < -1:
+            raise BadData(f"labels go from {labels.min()} to {labels.max()}; each has to be 0 or 1, -1 for unknown")
+    elif labels is not None and labels.max(initial=-1) >= n_classes:
         raise BadData(f"a label has the class index {int(labels.max())}; the model has {n_classes} classes")
 
 

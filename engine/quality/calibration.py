@@ -1,18 +1,23 @@
 """Expected calibration error of the most likely class (Guo et al. 2017), and how a candidate changes it.
 
-The error is biased upwards at small n, so only its change on the same rows says something.
+The error is biased upwards at small n, so only its change on the same rows says something. Of several labels at once it
+is that of each label's probability, averaged over the labels.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from engine.quality.answers import Answers
 from engine.quality.judged import Judged
 from engine.records import Calibration, Interval
 
 N_BINS = 15
 N_REPLICATES = 500
-MOST_ROWS = 50_000  # rows of the bootstrap: a seeded sample of more would only make the interval narrower
+MOST_ROWS = 50_000  # rows (× labels) of the bootstrap: a seeded sample of more would only make the interval narrower
+LEAST_ROWS = 2_000
 
 
 def ece(confidence: np.ndarray, right: np.ndarray, weights: np.ndarray | None = None, n_bins: int = N_BINS) -> float:
@@ -31,13 +36,11 @@ def ece_equal_mass(
 
 def calibration(judged: Judged, seed: int = 0) -> Calibration | None:
     """Both errors of both models, and the change with a 95 % interval; None where a task has no confidence."""
-    parts = []
-    for answers in (judged.baseline, judged.candidate):
-        if answers.confidence is None or answers.predicted is None:
-            return None
-        parts.append((answers.confidence, answers.predicted == judged.labels))
-    width = [ece(*part, judged.weights) for part in parts]
-    mass = [ece_equal_mass(*part, judged.weights) for part in parts]
+    found = [_confidences(answers, judged.labels) for answers in (judged.baseline, judged.candidate)]
+    parts = [part for part in found if part is not None]
+    if len(parts) < len(found):
+        return None
+    width, mass = ([_mean(measure, *part, judged.weights) for part in parts] for measure in (ece, ece_equal_mass))
     low, high = np.quantile(_changes(parts, judged, seed), (0.025, 0.975))
     change = width[1] - width[0]
     return Calibration(
@@ -48,21 +51,50 @@ def calibration(judged: Judged, seed: int = 0) -> Calibration | None:
     )
 
 
+def label_errors(judged: Judged) -> tuple[float, float]:
+    """Of one label of several: how far its probability is from the share of rows that have it, for both models."""
+    before, after = (
+        ece(answers.score, judged.labels == 1, judged.weights)
+        for answers in (judged.baseline, judged.candidate)
+        if answers.score is not None
+    )
+    return before, after
+
+
+def _confidences(answers: Answers, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """(n, 1) confidence in the most likely class, and whether it is right; of several labels (n, k), each by itself."""
+    if labels.ndim == 2:
+        return None if answers.score is None else (answers.score, labels == 1)
+    if answers.confidence is None or answers.predicted is None:
+        return None
+    return answers.confidence[:, None], (answers.predicted == labels)[:, None]
+
+
+def _mean(
+    measure: Callable[..., float], confidence: np.ndarray, right: np.ndarray, weights: np.ndarray | None
+) -> float:
+    return float(np.mean([measure(confidence[:, at], right[:, at], weights) for at in range(right.shape[1])]))
+
+
 def _changes(parts: list[tuple[np.ndarray, np.ndarray]], judged: Judged, seed: int) -> np.ndarray:
     """(N_REPLICATES,) change of the error on rows (groups) drawn again, as sums per bin."""
     rng = np.random.default_rng(seed)
-    n = len(judged.labels)
-    rows = np.arange(n) if n <= MOST_ROWS else rng.choice(n, MOST_ROWS, replace=False)
+    n, k = parts[0][0].shape
+    most = max(LEAST_ROWS, MOST_ROWS // k)
+    rows = np.arange(n) if n <= most else rng.choice(n, most, replace=False)
     weights = np.ones(len(rows)) if judged.weights is None else judged.weights[rows]
     unit = np.arange(len(rows)) if judged.units is None else np.unique(judged.units[rows], return_inverse=True)[1]
-    errors = [weights * (confidence[rows] - right[rows]) for confidence, right in parts]
-    bins = [_bins_of_width(confidence[rows], N_BINS) for confidence, _ in parts]
+    errors = [weights[:, None] * (confidence[rows] - right[rows]) for confidence, right in parts]
+    bins = [(_bins_of_width(confidence[rows], N_BINS) + N_BINS * np.arange(k)).ravel() for confidence, _ in parts]
     changes = np.empty(N_REPLICATES)
     for at in range(N_REPLICATES):
         n_units = int(unit[-1]) + 1 if judged.units is None else int(unit.max()) + 1
         drawn = np.bincount(rng.integers(0, n_units, n_units), minlength=n_units)[unit]
-        total = max(float((drawn * weights).sum()), 1e-300)
-        both = [np.abs(np.bincount(b, drawn * e, N_BINS)).sum() / total for b, e in zip(bins, errors, strict=True)]
+        total = max(float((drawn * weights).sum()), 1e-300) * k
+        both = [
+            np.abs(np.bincount(b, (drawn[:, None] * e).ravel(), N_BINS * k)).sum() / total
+            for b, e in zip(bins, errors, strict=True)
+        ]
         changes[at] = both[1] - both[0]
     return changes
 

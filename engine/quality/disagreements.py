@@ -12,6 +12,7 @@ from engine.quality.answers import Answers, Compared, compare
 from engine.quality.slices import PREFIX, class_name, slice_texts
 from engine.records import Disagreement, DisagreementKind, OutputKind, Signature, Task
 
+MOST_NAMES = 8  # labels of one row that are named
 ORDER: tuple[DisagreementKind, ...] = (  # worst first
     "no answer",
     "bad flip",
@@ -82,12 +83,13 @@ def _kinds(found: Compared, labels: np.ndarray | None, task: Task) -> np.ndarray
     differs = ~(found.gap == 0)
     if found.baseline.predicted is not None and found.candidate.predicted is not None:
         before, after = found.baseline.predicted, found.candidate.predicted
-        truth = np.full(len(before), -1) if labels is None else labels
+        truth = np.full(before.shape, -1) if labels is None else labels
         kinds[differs] = ORDER.index("differs")
-        flipped = before != after
+        flipped = _per_row(before != after) > 0
+        gained = _per_row(after == truth) - _per_row(before == truth)  # of several labels: right decisions
         kinds[flipped] = ORDER.index("other flip")
-        kinds[flipped & (before == truth)] = ORDER.index("bad flip")
-        kinds[flipped & (after == truth)] = ORDER.index("good flip")
+        kinds[flipped & (gained < 0)] = ORDER.index("bad flip")
+        kinds[flipped & (gained > 0)] = ORDER.index("good flip")
     elif task == "regression" and labels is not None and found.candidate.score is not None:
         assert found.baseline.score is not None
         more = np.abs(found.candidate.score - labels) - np.abs(found.baseline.score - labels)
@@ -100,21 +102,40 @@ def _kinds(found: Compared, labels: np.ndarray | None, task: Task) -> np.ndarray
     return kinds
 
 
+def _per_row(answers: np.ndarray) -> np.ndarray:
+    """(n,) how many of a row's answers are true."""
+    counts: np.ndarray = answers.sum(axis=tuple(range(1, answers.ndim)))
+    return counts
+
+
 def _label(labels: np.ndarray | None, row: int, task: Task, signature: Signature) -> str | None:
     if labels is None:
         return None
+    if labels.ndim == 2:
+        return _names(labels[row] == 1, signature) if labels[row].min() >= 0 else None
     if labels.dtype.kind == "f":
         return None if np.isnan(labels[row]) else f"{labels[row]:.6g}"
     return class_name(int(labels[row]), signature.classes) if labels[row] >= 0 else None
 
 
 def _answer(answers: Answers, row: int, signature: Signature) -> str | None:
+    if answers.predicted is not None and answers.predicted.ndim == 2:
+        return _names(answers.predicted[row], signature)
     if answers.predicted is not None:
         return class_name(int(answers.predicted[row]), signature.classes)
     return None if answers.score is None else f"{answers.score[row]:.6g}"
 
 
+def _names(given: np.ndarray, signature: Signature) -> str:
+    """The labels of a row, given: (k,) bool; "none" without any."""
+    names = [class_name(int(at), signature.classes) for at in np.flatnonzero(given)]
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more or "none"
+
+
 def _score(answers: Answers, row: int) -> float | None:
+    if answers.score is not None and answers.score.ndim == 2:
+        return None
     return _number(answers.confidence if answers.confidence is not None else answers.score, row)
 
 

@@ -29,7 +29,9 @@ SURE = 0.05
 READ_AS: dict[Metric, Metric] = {  # metrics without a loss per row, and the one that stands in
     "f1": "accuracy",
     "macro_f1": "accuracy",
+    "micro_f1": "accuracy",
     "roc_auc": "brier",
+    "macro_roc_auc": "brier",
     "pr_auc": "brier",
 }
 
@@ -37,7 +39,8 @@ READ_AS: dict[Metric, Metric] = {  # metrics without a loss per row, and the one
 def row_losses(judged: Judged, metric: Metric) -> np.ndarray | None:
     """(n,) what the candidate loses on each row, 0 where nothing; None where the metric has no loss per row.
 
-    1 where only the baseline is right, or the candidate's loss where it is larger than the baseline's.
+    1 where only the baseline is right (of several labels: the share where it is), or the candidate's loss where it is
+    larger than the baseline's.
     """
     if metric == "ndcg_at_10":
         return None
@@ -45,8 +48,9 @@ def row_losses(judged: Judged, metric: Metric) -> np.ndarray | None:
     read = MEASURES[stands_in].read
     before, after = (read(answers, judged.labels, judged.tau) for answers in (judged.baseline, judged.candidate))
     if before.dtype == bool:
-        lost: np.ndarray = (before & ~after).astype(float)
-        return lost
+        lost = before & ~after
+        shares: np.ndarray = lost.mean(axis=1) if lost.ndim == 2 else lost.astype(float)
+        return shares
     losses: np.ndarray = np.maximum(0.0, after - before)
     return losses
 

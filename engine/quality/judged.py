@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from engine.records import METRICS, Band, Metric, Task
 
 @dataclass(frozen=True)
 class Judged:
-    """n labelled rows. weights, units and queries as in `Rows`."""
+    """n labelled rows; labels: (n,), multilabel (n, k). weights, units and queries as in `Rows`."""
 
     baseline: Answers
     candidate: Answers
@@ -45,6 +45,15 @@ class Judged:
             tau=band.tau or MEDIAN,
         )
 
+    def label(self, at: int) -> Judged:
+        """One label of a multilabel task as a binary task of its own."""
+        return replace(
+            self,
+            baseline=_column(self.baseline, at),
+            candidate=_column(self.candidate, at),
+            labels=self.labels[:, at].astype(np.int64),
+        )
+
     def rows(self, metric: Metric) -> Rows:
         """What the metric reads of every row."""
         read = MEASURES[metric].read
@@ -64,7 +73,9 @@ def known_rows(labels: np.ndarray | None, metric: Metric, n_rows: int) -> np.nda
         return np.ones(n_rows, bool)
     if labels is None:
         return np.zeros(n_rows, bool)
-    return ~np.isnan(labels) if labels.dtype.kind == "f" else labels >= 0
+    known: np.ndarray = ~np.isnan(labels) if labels.dtype.kind == "f" else labels >= 0
+    rows: np.ndarray = np.all(known, axis=1) if known.ndim == 2 else known
+    return rows
 
 
 def _weights(rows: pd.DataFrame) -> np.ndarray | None:
@@ -89,3 +100,10 @@ def _units(groups: np.ndarray) -> np.ndarray | None:
 def _of(answers: Answers, known: np.ndarray) -> Answers:
     values = {field.name: getattr(answers, field.name) for field in fields(answers)}
     return Answers(**{name: None if value is None else value[known] for name, value in values.items()})
+
+
+def _column(answers: Answers, at: int) -> Answers:
+    values = {field.name: getattr(answers, field.name) for field in fields(answers)}
+    found = {name: None if value is None else value[:, at] for name, value in values.items()}
+    assert found["predicted"] is not None
+    return Answers(**found | {"predicted": found["predicted"].astype(np.int64)})

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from engine.quality import auc, f1, means, noninferiority, pr_auc, ranking
+from engine.quality import auc, f1, label_f1, means, noninferiority, pr_auc, ranking
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows with what a metric reads of both models' answers, (n,) each, in the same order.
+    """Rows with what a metric reads of both models' answers, (n,) each, in the same order; (n, k) for several labels.
 
     weights (n,) >= 0, units (n,) whole numbers from 0 (rows of one unit depend on each other) and queries (n,) are
     optional.
@@ -75,6 +75,27 @@ def roc_areas(rows: Rows, alpha: float, seed: int, *, bounded: bool) -> Loss:
     return _loss(len(rows), pair.baseline, pair.candidate, -pair.difference, bound)
 
 
+def macro_roc_areas(rows: Rows, alpha: float, seed: int, *, bounded: bool) -> Loss:
+    """Mean ROC AUC of the labels that some rows have and others have not. Readings: (n, k) scores."""
+    pair = auc.delong_macro(_labels(rows), rows.baseline, rows.candidate, rows.weights, rows.units)
+    if pair is None:
+        return Loss(len(rows), reason="no label that some rows have and others have not")
+    bound = auc.auc_bound(pair, alpha) if bounded and math.isfinite(pair.se) else None
+    return _loss(len(rows), pair.baseline, pair.candidate, -pair.difference, bound)
+
+
+def wrong_decisions(rows: Rows, alpha: float, seed: int, *, bounded: bool) -> Loss:
+    """Share of decisions on one label that are wrong. Readings: (n, k) bool, right or not."""
+    first, second = (
+        1.0 - float(np.average(right.mean(axis=1), weights=rows.weights)) for right in (rows.baseline, rows.candidate)
+    )
+    bound = None
+    if bounded:
+        given = (rows.baseline, rows.candidate, rows.weights, rows.units)
+        bound = noninferiority.share_bound(*given, alpha=alpha, seed=seed)
+    return _loss(len(rows), first, second, second - first, bound)
+
+
 def pr_areas(rows: Rows, alpha: float, seed: int, *, bounded: bool) -> Loss:
     """PR AUC. Readings: scores, higher for the second class."""
     if (reason := _one_class(rows)) is not None:
@@ -96,8 +117,15 @@ def second_f1(rows: Rows, alpha: float, seed: int, *, bounded: bool) -> Loss:
 
 
 def macro_f1(rows: Rows, alpha: float, seed: int, *, bounded: bool) -> Loss:
-    """Mean F1 of the classes that have rows. Readings: predicted class."""
+    """Mean F1 of the classes that have rows. Readings: predicted class; several labels: (n, k) decisions."""
+    if rows.baseline.ndim == 2:
+        return _label_f1(rows, "macro", alpha, seed, bounded)
     return _f1(rows, np.unique(_labels(rows)), alpha, seed, bounded)
+
+
+def micro_f1(rows: Rows, alpha: float, seed: int, *, bounded: bool) -> Loss:
+    """F1 of all decisions together. Readings: (n, k) decisions."""
+    return _label_f1(rows, "micro", alpha, seed, bounded)
 
 
 def mean_losses(rows: Rows, alpha: float, seed: int, *, bounded: bool) -> Loss:
@@ -141,6 +169,20 @@ def _f1(rows: Rows, classes: np.ndarray, alpha: float, seed: int, bounded: bool)
     if bounded:
         given = (rows.baseline, rows.candidate, labels, rows.weights, rows.units)
         bound = f1.f1_bound(*given, classes=classes, alpha=alpha, seed=seed)
+    return _loss(len(rows), first, second, first - second, bound)
+
+
+def _label_f1(rows: Rows, average: label_f1.Average, alpha: float, seed: int, bounded: bool) -> Loss:
+    labels = _labels(rows)
+    first, second = (
+        label_f1.f1_of_labels(predicted, labels, rows.weights, average) for predicted in (rows.baseline, rows.candidate)
+    )
+    if first is None or second is None:
+        return Loss(len(rows), reason="no row has a label")
+    bound = None
+    if bounded:
+        given = (rows.baseline, rows.candidate, labels, rows.weights, rows.units)
+        bound = label_f1.label_f1_bound(*given, average=average, alpha=alpha, seed=seed)
     return _loss(len(rows), first, second, first - second, bound)
 
 

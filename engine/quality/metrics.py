@@ -20,9 +20,19 @@ from engine.records import METRICS, Metric, Task
 AUTO: dict[Task, Metric] = {
     "binary": "roc_auc",
     "multiclass": "accuracy",
+    "multilabel": "macro_roc_auc",
     "regression": "rmse",
     "ranking": "ndcg_at_10",
     "embedding": "retrieval_agreement",
+}
+ONE_LABEL: dict[Metric, Metric] = {  # of several labels at once: what judges one of them by itself
+    "macro_roc_auc": "roc_auc",
+    "macro_f1": "f1",
+    "micro_f1": "f1",
+    "subset_accuracy": "accuracy",
+    "hamming_loss": "accuracy",
+    "log_loss": "log_loss",
+    "brier": "brier",
 }
 LEAST_PROBABILITY = 1e-12  # log-loss of a certain, wrong answer is 27.6 instead of infinite
 MEDIAN = 0.5
@@ -37,29 +47,33 @@ class Lose(Protocol):
 
 @dataclass(frozen=True)
 class Measure:
-    """read(answers, labels (n,), tau) -> (n,) what the method wants of each row."""
+    """read(answers, labels (n,), tau) -> (n,) what the method wants of each row; for several labels also (n, k)."""
 
     read: Callable[[Answers, np.ndarray, float], np.ndarray]
     lose: Lose
 
 
 def right_rows(answers: Answers, labels: np.ndarray, tau: float) -> np.ndarray:
-    """(n,) bool: the most likely class is the label."""
+    """(n,) bool: the most likely class is the label; (n, k): the decision on each label is."""
     right: np.ndarray = _predicted(answers) == labels
     return right
 
 
+def wholly_right_rows(answers: Answers, labels: np.ndarray, tau: float) -> np.ndarray:
+    """(n,) bool: every label is decided rightly."""
+    right: np.ndarray = np.all(right_rows(answers, labels, tau), axis=1)
+    return right
+
+
 def log_losses(answers: Answers, labels: np.ndarray, tau: float) -> np.ndarray:
-    """(n,) -ln of the label's probability."""
+    """(n,) -ln of the label's probability; of several labels the mean."""
     assert answers.label_probability is not None
-    losses: np.ndarray = -np.log(np.clip(answers.label_probability, LEAST_PROBABILITY, 1.0))
-    return losses
+    return _per_row(-np.log(np.clip(answers.label_probability, LEAST_PROBABILITY, 1.0)))
 
 
 def squared_errors(answers: Answers, labels: np.ndarray, tau: float) -> np.ndarray:
-    """(n,) squared distance of the value, or of the second class's probability, from the label."""
-    errors: np.ndarray = (_score(answers) - labels) ** 2
-    return errors
+    """(n,) squared distance of the value, or of the second class's probability, from the label; of several the mean."""
+    return _per_row((_score(answers) - labels) ** 2)
 
 
 def absolute_errors(answers: Answers, labels: np.ndarray, tau: float) -> np.ndarray:
@@ -75,6 +89,11 @@ def pinball_losses(answers: Answers, labels: np.ndarray, tau: float) -> np.ndarr
     return losses
 
 
+def _per_row(values: np.ndarray) -> np.ndarray:
+    mean: np.ndarray = values.mean(axis=1) if values.ndim == 2 else values
+    return mean
+
+
 def _score(answers: Answers, *_: object) -> np.ndarray:
     assert answers.score is not None
     return answers.score
@@ -87,10 +106,14 @@ def _predicted(answers: Answers, *_: object) -> np.ndarray:
 
 MEASURES: dict[Metric, Measure] = {
     "roc_auc": Measure(_score, loss.roc_areas),
+    "macro_roc_auc": Measure(_score, loss.macro_roc_areas),
     "pr_auc": Measure(_score, loss.pr_areas),
     "f1": Measure(_predicted, loss.second_f1),
     "macro_f1": Measure(_predicted, loss.macro_f1),
+    "micro_f1": Measure(_predicted, loss.micro_f1),
     "accuracy": Measure(right_rows, loss.shares),
+    "subset_accuracy": Measure(wholly_right_rows, loss.shares),
+    "hamming_loss": Measure(right_rows, loss.wrong_decisions),
     "log_loss": Measure(log_losses, loss.mean_losses),
     "brier": Measure(squared_errors, loss.mean_losses),
     "rmse": Measure(squared_errors, loss.root_mean_losses),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -20,7 +20,7 @@ from engine.quality.harm import holm
 from engine.quality.judged import Judged, known_rows
 from engine.quality.retrieval import same_neighbour
 from engine.quality.ruling import Referee, together
-from engine.quality.slices import LEAST_RESAMPLED, class_slices, declared_slices, n_min
+from engine.quality.slices import LABEL_COLUMN, LEAST_RESAMPLED, class_name, class_slices, declared_slices, n_min
 from engine.records import (
     METRICS,
     Band,
@@ -55,10 +55,11 @@ def judge(
     """The candidate's quality beside the original's.
 
     baseline_output, candidate_output: (n, ...) the judged output of both, same rows and order. labels: (n,) class
-    index or value, -1 or NaN where unknown: such rows count for agreement only. rows: n rows; uses "weight", "group"
-    and "slice:<name>" where they exist. On selection rows the verdict compares the drop with the limit; certifying
-    compares its upper bound at `alpha` (default: the band's). Identical answers are exact where the gate was passed.
-    columns: gives the (n,) columns in which slices nobody declared are looked for, asked only when something is lost.
+    index or value, -1 or NaN where unknown: such rows count for agreement only; several labels: (n, k) of 0 and 1.
+    rows: n rows; uses "weight", "group" and "slice:<name>" where they exist. On selection rows the verdict compares the
+    drop with the limit; certifying compares its upper bound at `alpha` (default: the band's). Identical answers are
+    exact where the gate was passed. columns: gives the (n,) columns in which slices nobody declared are looked for,
+    asked only when something is lost.
     Raises BadInput when the original cannot be judged, ParityFailed when the rows of both do not match.
     """
     task: Task = signature.task or "other"
@@ -121,17 +122,29 @@ def _with_neighbours(found: Compared, baseline: np.ndarray, candidate: np.ndarra
 def _slices(
     referee: Referee, whole: Judged, rows: pd.DataFrame, signature: Signature, band: Band
 ) -> tuple[SliceQuality, ...]:
-    """Declared slices and, where the metric can judge the rows of one class, every true class."""
+    """Declared slices, and every class: the rows of a true one where the metric can judge them; or every label."""
     judged = whole.rows(referee.metric)
-    parts = chain(
-        declared_slices(rows, band.slices),
-        class_slices(whole.labels, signature.classes) if METRICS[referee.metric].class_wise else (),
-    )
+    parts = declared_slices(rows, band.slices)
+    if signature.task != "multilabel" and METRICS[referee.metric].class_wise:
+        parts = chain(parts, class_slices(whole.labels, signature.classes))
     found = [referee.slice(column, value, judged.of(mask), band.slice_max_drop) for column, value, mask in parts]
+    if signature.task == "multilabel":
+        found += _labels(referee, whole, signature, band)
     tested = [at for at, one in enumerate(found) if one.harm_p is not None]
     for at, p in zip(tested, holm([found[at].harm_p or 0.0 for at in tested]), strict=True):
         found[at] = found[at].model_copy(update={"harm_p": p})
     return tuple(found)
+
+
+def _labels(referee: Referee, whole: Judged, signature: Signature, band: Band) -> Iterator[SliceQuality]:
+    """Every label of several as a task of its own: all rows where the metric ranks them, else those that have it."""
+    alone = replace(referee, metric=metrics.ONE_LABEL[referee.metric])
+    for at in range(whole.labels.shape[1]):
+        one = whole.label(at)
+        rows = one.rows(alone.metric)
+        if METRICS[alone.metric].class_wise:
+            rows = rows.of(one.labels == 1)
+        yield alone.slice(LABEL_COLUMN, class_name(at, signature.classes), rows, band.slice_max_drop)
 
 
 def _figures(whole: Judged, signature: Signature, metric: Metric, seed: int) -> dict[str, Any]:

@@ -90,7 +90,7 @@ class Referee:
         possible = _amounts(found.bound, limit, relative=self.relative)
         said = f"a loss of {possible[0]} cannot be excluded, limit {possible[1]}"
         changed = None
-        if self.metric == "accuracy" and rows.weights is None and rows.units is None:
+        if self.metric in ("accuracy", "subset_accuracy") and rows.weights is None and rows.units is None:
             changed = float((rows.baseline != rows.candidate).mean())
         more = more_needed(found, limit, self.alpha, changed)
         return said + (f"; need about {more:,} more {unit}" if more else "; more rows will hardly tell")

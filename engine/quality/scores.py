@@ -17,7 +17,8 @@ def to_scores(output: np.ndarray, kind: OutputKind, task: Task) -> np.ndarray:
 
     binary: (n,) float64 probability of the second class. Logits and raw scores pass through the logistic function, so
     0 becomes 0.5 and the order stays; two columns are taken as one score per class.
-    multiclass: (n, K) float64 probabilities. regression, ranking: (n,) float64. embedding: (n, d). other: (n, m).
+    multiclass: (n, K) float64 probabilities. multilabel: (n, K) float64 probability of each label, logits and raw
+    scores through the logistic function. regression, ranking: (n,) float64. embedding: (n, d). other: (n, m).
     Raises Mismatch when the shape or the kind does not belong to the task, or when rows hold NaN or infinity.
     """
     if output.dtype.kind not in "fiub":
@@ -37,7 +38,9 @@ def to_scores(output: np.ndarray, kind: OutputKind, task: Task) -> np.ndarray:
     if task == "binary":
         return _binary(scores, kind)
     if scores.shape[1] < 2:
-        raise Mismatch("a multiclass task needs one score per class; the output has one column")
+        raise Mismatch(f"a {task} task needs one score per class; the output has one column")
+    if task == "multilabel":
+        return _probabilities(scores) if kind == "probabilities" else _logistic(scores)
     return _probabilities(scores) if kind == "probabilities" else _softmax(scores)
 
 

@@ -12,9 +12,12 @@ from engine.errors import BadData
 from engine.records import Metric
 
 CLASS_COLUMN = "true class"
+LABEL_COLUMN = "true label"  # of several at once
 PREFIX = "slice:"
-EXACT_COUNTS: frozenset[Metric] = frozenset({"accuracy", "retrieval_agreement"})  # Tango's bound needs no more rows
-TWO_CLASSES: frozenset[Metric] = frozenset({"roc_auc", "pr_auc", "f1"})
+EXACT_COUNTS: frozenset[Metric] = frozenset(  # Tango's bound needs no more rows
+    {"accuracy", "subset_accuracy", "retrieval_agreement"}
+)
+TWO_CLASSES: frozenset[Metric] = frozenset({"roc_auc", "macro_roc_auc", "pr_auc", "f1"})
 LEAST_RESAMPLED = 100
 LEAST_PER_CLASS = 30
 LEAST_GROUPS = 30
@@ -60,6 +63,12 @@ def n_min(margin: float, alpha: float = 0.05) -> int | None:
     return 1 if margin >= 1.0 else math.ceil(math.log(alpha) / math.log1p(-margin))
 
 
+def least_rows(metric: Metric, margin: float, alpha: float) -> int | None:
+    """Rows (queries for NDCG) below which a verdict on `metric` means nothing. None: no number of rows is enough."""
+    needed = n_min(margin, alpha)
+    return needed if needed is None or metric in EXACT_COUNTS else max(LEAST_RESAMPLED, needed)
+
+
 def too_few(
     n_rows: int,
     metric: Metric,
@@ -69,18 +78,26 @@ def too_few(
     n_groups: int | None = None,
 ) -> str | None:
     """None, or why a verdict on n_rows rows (queries for NDCG) in n_groups groups would mean nothing."""
-    needed = n_min(margin, alpha)
+    needed = least_rows(metric, margin, alpha)
     if needed is None:
         return "no number of rows excludes every loss: a limit of 0 is met only by identical answers"
-    if metric not in EXACT_COUNTS:
-        needed = max(LEAST_RESAMPLED, needed)
     unit = "queries" if metric == "ndcg_at_10" else "rows"
     if n_rows < needed:
         return f"too few {unit}: {n_rows:,} of {needed:,} needed"
     if n_groups is not None and n_groups < LEAST_GROUPS:
         return f"too few groups: {n_groups} of {LEAST_GROUPS} needed"
     if metric in TWO_CLASSES and labels is not None:
-        rarest = int(np.bincount(labels, minlength=2).min())
+        rarest = rarer_rows(labels)
         if 0 < rarest < LEAST_PER_CLASS:  # none at all: the metric does not exist, and says so itself
-            return f"too few rows of one class: {rarest} of {LEAST_PER_CLASS} needed"
+            what = "of one class" if labels.ndim == 1 else "with or without one label"
+            return f"too few rows {what}: {rarest} of {LEAST_PER_CLASS} needed"
     return None
+
+
+def rarer_rows(labels: np.ndarray) -> int:
+    """Rows of the rarer class; of several labels (n, k) for the one where they are fewest but not none."""
+    if labels.ndim == 1:
+        return int(np.bincount(labels, minlength=2).min())
+    n_with = (labels == 1).sum(axis=0)
+    rarer = np.minimum(n_with, len(labels) - n_with)
+    return int(rarer[rarer > 0].min()) if rarer.any() else 0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-Task = Literal["binary", "multiclass", "regression", "ranking", "embedding", "other"]
+Task = Literal["binary", "multiclass", "multilabel", "regression", "ranking", "embedding", "other"]
 OutputKind = Literal["logits", "probabilities", "value", "raw score", "embedding"]
 Role = Literal["feature", "label", "slice", "group", "id", "weight", "split", "ignored"]
 SplitName = Literal["train", "calibration", "selection", "certification"]
 Metric = Literal[
-    "roc_auc", "pr_auc", "f1", "macro_f1", "accuracy", "log_loss", "brier", "rmse", "mae", "pinball", "ndcg_at_10",
-    "retrieval_agreement",
+    "roc_auc", "macro_roc_auc", "pr_auc", "f1", "macro_f1", "micro_f1", "accuracy", "subset_accuracy", "hamming_loss",
+    "log_loss", "brier", "rmse", "mae", "pinball", "ndcg_at_10", "retrieval_agreement",
 ]  # fmt: skip
 Preset = Literal["quick", "standard", "strict"]
 Status = Literal["queued", "running", "succeeded", "failed", "cancelled", "interrupted"]

@@ -109,7 +109,7 @@ def test_what_a_person_says_wins(columns, booster):
         "a": "feature", "label": "id", "truth": "label", "city": "ignored", "town": "slice", "k": "group",
     }  # fmt: skip
     named = named_columns(roles, said)
-    assert (named.label, named.slices, named.group, named.id) == ("truth", ("town", "a"), "k", "label")
+    assert (named.labels, named.slices, named.group, named.id) == (("truth",), ("town", "a"), "k", "label")
 
 
 def test_the_confirmed_order_names_the_features(columns, net):
@@ -129,6 +129,7 @@ def test_a_label_argument_is_the_same_as_the_choice(columns, booster):
     "said",
     [
         {"label": "labl"},
+        {"labels": ("a", "labl")},
         {"slices": ("labl",)},
         {"group": "labl"},
         {"split_column": "labl"},
@@ -144,8 +145,37 @@ def test_a_column_that_does_not_exist(columns, booster, said):
 def test_two_columns_cannot_both_be_the_label(columns, booster):
     profile = columns(a=[1.0, 2], x=[0, 1], y=[0, 1])
     roles = guess_roles(profile, booster(["a"]), choices=DataChoices(roles={"x": "label", "y": "label"}))
-    with pytest.raises(BadData, match=r"2 columns have the role label \(x, y\)"):
+    with pytest.raises(BadData, match=r"2 columns have the role label \(x, y\); keep one of them, or choose the task"):
         named_columns(roles, DataChoices())
+
+
+def test_several_columns_are_the_labels_where_each_is_a_class(columns, booster):
+    profile = columns(a=[1.0, 2], x=[0, 1], y=[0, 1], z=[1, 1])
+    said = DataChoices(roles={"y": "label", "x": "label"}, task="multilabel")
+    assert named_columns(guess_roles(profile, booster(["a"]), choices=said), said).labels == ("x", "y")
+    ordered = DataChoices(labels=("y", "x"))
+    roles = guess_roles(profile, booster(["a"]), choices=ordered)
+    assert (roles["x"], roles["y"], roles["z"]) == ("label", "label", "ignored")
+    assert named_columns(roles, ordered).labels == ("y", "x")
+
+
+def test_columns_called_like_the_classes_are_the_labels(columns, booster):
+    profile = columns(a=[1.0, 2], x=[0, 1], y=[0, 1], label=[0, 1])
+    several = booster(["a"], task="multilabel", classes=("y", "x"))
+    roles = guess_roles(profile, several)
+    assert (roles["x"], roles["y"], roles["label"]) == ("label", "label", "slice")
+    assert named_columns(roles, DataChoices(), "multilabel").labels == ("x", "y")
+    assert guess_roles(profile, booster(["a"], classes=("y", "x")))["label"] == "label"
+
+
+def test_an_array_called_a_label_holds_several(columns, net):
+    profile = columns(x=[[1.0, 2.0]] * 2, y=[[0, 1, 1]] * 2)
+    assert guess_roles(profile, net(2)) == {"x": "feature", "y": "label"}
+    assert guess_roles(profile, net(2), choices=DataChoices(task="binary"))["y"] == "ignored"
+    beside = columns(x=[[1.0, 2.0]] * 2, y=[[0, 1, 1]] * 2, target=[0, 1])
+    assert guess_roles(beside, net(2)) == {"x": "feature", "y": "ignored", "target": "label"}
+    deep = columns(x=[[1.0, 2.0]] * 2, y=[[[0, 1]], [[0, 1]]])
+    assert guess_roles(deep, net(2))["y"] == "ignored"
 
 
 def test_arrays_are_features_only_by_name(columns, net):

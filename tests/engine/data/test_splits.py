@@ -160,3 +160,17 @@ def test_calibration_is_a_fair_share_of_train():
     assert np.bincount(strata[chosen // 3]).tolist() == [1800, 180, 20]
     few = draw_calibration(rows[:50], strata[:50], digests(range(50)), 0)
     assert few.tolist() == rows[:50].tolist()
+
+
+def test_of_several_labels_the_rarest_counts():
+    labels = np.array([[1, 1, 0], [1, 0, 0], [1, 0, 1], [0, 0, 0], [1, 1, 1], [-1, -1, -1]], np.int8)
+    assert strata_of(labels, 6).tolist() == [1, 0, 2, 3, 1, -1]  # b and c are in two rows each: the first of equals
+
+
+def test_a_rare_label_reaches_every_split():
+    rng = np.random.default_rng(0)
+    labels = (rng.random((1000, 4)) < [0.6, 0.3, 0.1, 0.02]).astype(np.int8)
+    codes = place(identify(digests(range(1000)), None, None), strata_of(labels, 1000), seed=0)
+    rare = labels[:, 3] == 1
+    for name, share in SHARES:
+        assert abs((rare & (codes == CODES[name])).sum() - share * rare.sum()) < 1.01

@@ -47,6 +47,21 @@ def regression(rng, n, group=None):
     return size, [Answers(score=size + error), Answers(score=size + error + change)]
 
 
+def several(rng, n, group=None):
+    """Four labels that come together, and errors that the labels of a row share."""
+    together = rng.normal(size=(n, 1))
+    labels = (0.6 * together + 0.8 * rng.normal(size=(n, 4)) > [0.0, 0.5, 0.9, 1.1]).astype(np.int8)
+    before = rng.normal(size=(n, 4)) + 0.5 * rng.normal(size=(n, 1)) + 1.5 * labels - 0.75
+    change = rng.normal(0, 0.3, (n, 4)) + rng.normal(0, 0.25, (n, 1))
+    if group:
+        before += np.repeat(rng.normal(0, 0.7, (n // group, 1)), group, axis=0)
+        change += np.repeat(rng.normal(0, 0.4, (n // group, 1)), group, axis=0)
+    scores = [1 / (1 + np.exp(-1.5 * odds)) for odds in (before, before + change)]
+    return labels, [
+        Answers(score=p, predicted=p > 0.5, label_probability=np.where(labels == 1, p, 1 - p)) for p in scores
+    ]
+
+
 def rows_of(metric, made, group=None):
     labels, (before, after) = made
     units = None if group is None else np.arange(len(labels)) // group
@@ -54,7 +69,8 @@ def rows_of(metric, made, group=None):
 
 
 def missed(metric, make, n, n_simulations, group=None):
-    truth = lose(metric, rows_of(metric, make(np.random.default_rng(10**6), 900_000, group)), ALPHA, bounded=False).drop
+    whole = make(np.random.default_rng(10**6), 300_000 if make is several else 900_000, group)
+    truth = lose(metric, rows_of(metric, whole), ALPHA, bounded=False).drop
     bounds = [
         lose(metric, rows_of(metric, make(np.random.default_rng(seed), n, group), group), ALPHA, seed).bound
         for seed in range(n_simulations)
@@ -71,6 +87,8 @@ def missed(metric, make, n, n_simulations, group=None):
         ("f1", binary, 500, None),
         ("rmse", regression, 500, None),
         ("mae", regression, 600, 10),
+        ("macro_roc_auc", several, 400, None),
+        ("hamming_loss", several, 400, None),
     ],
 )
 def test_bounds_hold_in_a_few_simulations(metric, make, n, group):
@@ -95,6 +113,18 @@ def test_bounds_hold_in_a_few_simulations(metric, make, n, group):
         ("rmse", regression, 8000, None, 600),
         ("mae", regression, 1500, 15, 1000),
         ("pinball", regression, 300, None, 1000),
+        ("macro_roc_auc", several, 400, None, 1500),
+        ("macro_roc_auc", several, 6000, None, 400),
+        ("macro_roc_auc", several, 1500, 15, 800),
+        ("hamming_loss", several, 400, None, 1500),
+        ("hamming_loss", several, 6000, None, 400),
+        ("hamming_loss", several, 1500, 15, 800),
+        ("subset_accuracy", several, 400, None, 1000),
+        ("log_loss", several, 400, None, 800),
+        ("brier", several, 1500, 15, 600),
+        ("macro_f1", several, 400, None, 500),
+        ("macro_f1", several, 1500, 15, 300),
+        ("micro_f1", several, 400, None, 500),
     ],
 )
 def test_bounds_hold(metric, make, n, group, n_simulations):

@@ -24,6 +24,7 @@ def value(metric, output, labels, task, kind="probabilities", weights=None, tau=
     [
         ("binary", True, "roc_auc"),
         ("multiclass", True, "accuracy"),
+        ("multilabel", True, "macro_roc_auc"),
         ("regression", True, "rmse"),
         ("ranking", True, "ndcg_at_10"),
         ("embedding", False, "retrieval_agreement"),
@@ -38,6 +39,13 @@ def test_the_metric_follows_the_task(task, labelled, expected):
 def test_every_metric_has_a_formula_and_its_facts():
     assert set(metrics.MEASURES) == set(METRICS) == set(get_args(Metric))
     assert all(metric in METRICS and task in METRICS[metric].tasks for task, metric in metrics.AUTO.items())
+
+
+def test_each_label_of_several_can_be_judged_by_itself():
+    several = {name for name, facts in METRICS.items() if "multilabel" in facts.tasks}
+    assert set(metrics.ONE_LABEL) == several
+    assert all("binary" in METRICS[one].tasks for one in metrics.ONE_LABEL.values())
+    assert all(metrics.is_relative(metric) == metrics.is_relative(one) for metric, one in metrics.ONE_LABEL.items())
 
 
 def test_losses_without_a_fixed_scale_are_relative():

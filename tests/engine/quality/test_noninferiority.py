@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from engine.quality.noninferiority import rows_needed, tango_upper, tango_z
+from engine.quality.noninferiority import rows_needed, share_bound, tango_upper, tango_z
 
 Z = 1.6448536
 
@@ -63,3 +63,25 @@ def test_a_model_at_the_limit_rarely_passes(n, discordance, margin, measured):
 def test_rows_needed_vectors(discordance, margin, at_80, at_90):
     assert rows_needed(discordance, margin) == at_80
     assert rows_needed(discordance, margin, power=0.9) == at_90
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("changed", [0.0, 0.004, 0.05])
+def test_the_answers_of_a_row_are_a_group(changed, weighted):
+    """Which is why the simulations of groups in test_coverage speak of them, too."""
+    rng = np.random.default_rng(0)
+    before = rng.random((200, 5)) < 0.8
+    after = before ^ (rng.random((200, 5)) < changed)
+    weights = rng.random(200) if weighted else None
+    each = None if weights is None else np.repeat(weights, 5)
+    flat = share_bound(before.ravel(), after.ravel(), each, np.arange(1000) // 5)
+    assert tuple(share_bound(before, after, weights)) == pytest.approx(tuple(flat))
+
+
+def test_groups_of_rows_hold_all_their_answers():
+    rng = np.random.default_rng(1)
+    before = rng.random((300, 4)) < 0.8
+    after = before ^ (rng.random((300, 4)) < 0.1)
+    units = np.arange(300) // 10
+    flat = share_bound(before.ravel(), after.ravel(), None, np.repeat(units, 4))
+    assert tuple(share_bound(before, after, None, units)) == pytest.approx(tuple(flat))

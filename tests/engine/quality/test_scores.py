@@ -51,6 +51,14 @@ def test_multiclass_probabilities_stay():
     assert to_scores(table, "probabilities", "multiclass").tolist() == table.tolist()
 
 
+@pytest.mark.parametrize("kind", ["logits", "raw score"])
+def test_every_label_of_several_passes_through_the_logistic(kind):
+    logits = np.array([[-800.0, 0.0, 2.5], [1.0, 800.0, -3.0]], np.float32)
+    scores = to_scores(logits, kind, "multilabel")
+    np.testing.assert_allclose(scores, special.expit(logits.astype(float)), rtol=1e-12)
+    assert to_scores(scores, "probabilities", "multilabel").tolist() == scores.tolist()
+
+
 @pytest.mark.parametrize("task", ["regression", "ranking"])
 def test_one_number_per_row(task):
     assert to_scores(np.array([[1], [2]], np.int64), "value", task).tolist() == [1.0, 2.0]
@@ -67,6 +75,9 @@ def test_embeddings_and_other_outputs_keep_their_columns():
     [
         (np.ones((4, 3)), "logits", "binary", "one or two columns; the output has 3"),
         (np.ones(4), "logits", "multiclass", "has one column"),
+        (np.ones((4, 1)), "logits", "multilabel", "has one column"),
+        (np.ones((4, 2)), "value", "multilabel", "declared as value"),
+        (np.full((4, 2), 1.2), "probabilities", "multilabel", "4 of 4 rows lie outside 0..1"),
         (np.ones((4, 2)), "value", "regression", "one number per row; the output has 2"),
         (np.ones(4), "value", "binary", "declared as value"),
         (np.ones((4, 3)), "embedding", "multiclass", "declared as embedding"),

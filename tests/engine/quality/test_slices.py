@@ -54,6 +54,10 @@ def test_classes_are_slices():
         (500, "roc_auc", 0.01, np.repeat([0, 1], [471, 29]), "too few rows of one class: 29 of 30 needed"),
         (500, "roc_auc", 0.01, np.repeat([0, 1], [470, 30]), None),
         (500, "roc_auc", 0.01, np.zeros(500, int), None),  # the metric itself says "only one class"
+        (500, "macro_roc_auc", 0.01, np.eye(2, dtype=int)[np.repeat([0, 1], [471, 29])], "without one label: 29 of 30"),
+        (500, "macro_roc_auc", 0.01, np.eye(3, dtype=int)[np.repeat([0, 1], [470, 30])], None),  # one that no row has
+        (299, "subset_accuracy", 0.01, np.zeros((299, 2), int), None),
+        (80, "hamming_loss", 0.05, np.zeros((80, 2), int), "too few rows: 80 of 100 needed"),
         (10**6, "accuracy", 0.0, None, "a limit of 0 is met only by identical answers"),
     ],
 )
