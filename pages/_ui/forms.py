@@ -44,7 +44,8 @@ def _widget(name: str, spec: dict[str, Any], start: Any, key: str) -> Any:
     label, meaning = label_of(name), spec.get("description")
     options = spec.get("enum") or ([spec["const"]] if "const" in spec else None)
     if options:
-        return st.selectbox(label, options, index=options.index(start), help=meaning, key=key, format_func=_words)
+        first = options.index(start) if start in options else 0
+        return st.selectbox(label, options, index=first, help=meaning, key=key, format_func=_words)
     kind = spec.get("type")
     if kind == "boolean":
         return st.toggle(label, value=bool(start), help=meaning, key=key)

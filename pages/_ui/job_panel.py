@@ -1,32 +1,34 @@
-"""Running and waiting jobs of a study, live: one fragment, one query a second, and none when nothing runs."""
+"""Running and waiting jobs, live: one fragment that asks the queue every second, less often when nothing runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 
 import streamlit as st
 
 from engine.errors import WhetstoneError
 from engine.jobs.submit import cancel, retry
-from engine.records import TERMINAL, Experiment, JobState
+from engine.records import TERMINAL, Experiment, ExperimentSummary, JobState
 from engine.reports import numbers
 from pages._ui import loaders
 from pages._ui.identity import current_user
+from pages._ui.job_words import ALONE, ordinal, progress_text, waits_for
 from pages._ui.parts import STATUS, md_badge
-from pages._ui.text import plain
+from pages._ui.standing import gain
+from pages._ui.text import plain, sentence
 from pages._ui.variants import name_of
 
-POLL_S = 1.0
-N_LIVE, N_ENDED = 8, 4
-PHASES = {"waiting": "waiting for the machine", "build": "building", "score": "scoring", "time": "timing"}
+POLL_S, IDLE_POLL_S = 1.0, 5.0  # the second so that a run that somebody else started is seen here, too
+N_LIVE, N_LOG_LINES = 8, 40
+EMPTY_LINE = "\u00a0"  # keeps its height, so that nothing below moves when a line comes
 
 
 def live_jobs(study_id: str | None, *, key: str) -> None:
-    """All unfinished jobs (None: of every study) with progress and Stop. Draws nothing when none is left."""
+    """All unfinished jobs (None: of every study) with progress, log and Stop. Says once when one of them ended."""
     names = _names(loaders.active_jobs(study_id), with_study=study_id is None)
+    _announce(study_id, names, key)
 
-    @st.fragment(run_every=POLL_S if names else None, key=f"{key}-live")
+    @st.fragment(run_every=POLL_S if names else IDLE_POLL_S, key=f"{key}-live")
     def panel() -> None:
         draw_live(study_id, names, key=key)
 
@@ -34,12 +36,18 @@ def live_jobs(study_id: str | None, *, key: str) -> None:
 
 
 def draw_live(study_id: str | None, names: Mapping[str, str], *, key: str) -> None:
-    """What happens every second: one query, a row per job. A whole run follows when a job came or ended."""
+    """What happens every second: one or two queries, a row per job. A whole run follows when a job came or ended."""
     states = loaders.active_jobs(study_id)
     if {state.experiment_id for state in states} != names.keys():
-        st.rerun()  # figures changed, and the timer must stop when nothing is left
+        st.rerun()  # figures changed
+    if not states:
+        return
+    everything = loaders.active_jobs(None) if study_id else states
+    waiting = [one.experiment_id for one in everything if one.status == "queued"]
+    places = {experiment_id: place for place, experiment_id in enumerate(waiting, 1)}
+    running = len(waiting) < len(everything)
     for state in states[:N_LIVE]:
-        _live_row(state, names[state.experiment_id], key)
+        _live_row(state, names[state.experiment_id], key, places.get(state.experiment_id), running=running)
     if len(states) > N_LIVE:
         st.caption(f"{len(states) - N_LIVE} more wait behind these.")
 
@@ -55,19 +63,38 @@ def _names(states: Sequence[JobState], *, with_study: bool) -> dict[str, str]:
     return names
 
 
-def ended_jobs(runs: Sequence[Experiment], *, key: str, n: int = N_ENDED) -> None:
-    """The runs that ended last, newest first, each with its way on."""
-    ended = [run for run in reversed(runs) if run.status in TERMINAL]
-    for run in ended[:n]:
-        _ended_row(run, key)
+def _announce(study_id: str | None, names: Mapping[str, str], key: str) -> None:
+    """A notification for each run that was going on when this session looked last, and has ended."""
+    before: tuple[str | None, dict[str, str]] | None = st.session_state.get(f"{key}-watched")
+    st.session_state[f"{key}-watched"] = (study_id, dict(names))
+    if before is None or before[0] != study_id:
+        return
+    seen = loaders.version()
+    for experiment_id in before[1].keys() - names.keys():
+        run = loaders.experiment(experiment_id, seen)
+        if run.status in TERMINAL - {"cancelled"}:
+            done = run.status == "succeeded"
+            text = _outcome(run, seen) if done else sentence(run.error.message if run.error else run.status, 160)
+            icon = ":material/check:" if done else ":material/error:"
+            st.toast(f"**{before[1][experiment_id]}**  \n{text}", icon=icon, duration="long")
 
 
-def _live_row(state: JobState, name: str, key: str) -> None:
+def _outcome(run: Experiment, seen: loaders.Seen) -> str:
+    study = loaders.study(run.spec.study_id, seen)
+    rows = loaders.compare(study.id, study.workload.batch_size, seen)
+    row = next((row for row in rows if row.experiment == run.id), None)
+    if row is None or row.is_baseline:
+        return f"Measured: {numbers.latency(row.p50_ms)} a call." if row else "Done."
+    return f"{gain(row, {})}."
+
+
+def _live_row(state: JobState, name: str, key: str, place: int | None, *, running: bool) -> None:
     with st.container(key=f"{key}-job-{state.experiment_id}", gap="xsmall"):
-        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            st.markdown(f"**{name}** {md_badge(STATUS[state.status])}", width="stretch")
+        with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+            text = f"Queued, {ordinal(place)}" if place else None
+            st.markdown(f"**{name}** {md_badge(STATUS[state.status], text)}", width="stretch")
             st.button(
-                "Stopping" if state.cancel_requested else "Stop",
+                "Stopping" if state.cancel_requested else "Stop" if state.status == "running" else "Remove",
                 icon=":material/stop_circle:",
                 type="tertiary",
                 disabled=state.cancel_requested,
@@ -77,43 +104,32 @@ def _live_row(state: JobState, name: str, key: str) -> None:
             )
         if state.status == "running":
             st.progress(state.progress or 0.0, text=progress_text(state))
-            if state.message:
-                st.caption(plain(state.message, 120))
+            st.caption(ALONE if state.phase == "waiting" else _last_line(state))
+            _log(state, key)
         else:
-            st.caption("Waits for the runner.")
+            st.caption(waits_for(place, running=running))
 
 
-def progress_text(state: JobState, now: datetime | None = None) -> str:
-    """'timing · 43 % · 12 s gone · about 16 s left'."""
-    parts = [PHASES.get(state.phase or "", "starting")]
-    if state.progress is not None:
-        parts.append(f"{numbers.percent(state.progress)}")
-    if state.started_at:
-        gone_s = max(0.0, ((now or datetime.now(UTC)) - state.started_at).total_seconds())
-        parts.append(f"{numbers.duration(gone_s)} gone")
-        if state.progress and state.progress > 0.05:
-            parts.append(f"about {numbers.duration(gone_s * (1 - state.progress) / state.progress)} left")
-    return " · ".join(parts)
+def _last_line(state: JobState) -> str:
+    """What it says it is doing, else the last line it printed."""
+    if state.message:
+        return plain(state.message, 120)
+    lines = loaders.ledger().queue.log_tail(state.experiment_id, 1)
+    return plain(lines[-1].line, 120) if lines else EMPTY_LINE
 
 
-def _ended_row(run: Experiment, key: str) -> None:
-    done = run.status == "succeeded"
-    with st.container(horizontal=True, vertical_alignment="center", key=f"{key}-job-{run.id}"):
-        with st.container(gap="xxsmall", width="stretch"):
-            st.markdown(f"**{plain(name_of(run), 70)}** {md_badge(STATUS[run.status])}")
-            if run.error:
-                st.caption(plain(run.error.message, 200))
-        if not done:
-            retry_button(run, "Retry", key=key)
-        st.page_link(
-            "experiment.py",
-            label="Open" if done else "Log",
-            icon=":material/arrow_forward:" if done else ":material/description:",
-            query_params={"id": run.id},
-        )
+def _log(state: JobState, key: str) -> None:
+    """The end of the log, read only while somebody looks at it."""
+    box = st.expander(
+        "Log", icon=":material/description:", key=f"{key}-log-{state.experiment_id}", on_change="rerun", type="compact"
+    )
+    if box.open:
+        lines = loaders.ledger().queue.log_tail(state.experiment_id, N_LOG_LINES)
+        text = "\n".join(f"{line.written_at:%H:%M:%S}  {line.line}" for line in lines)
+        box.code(text or "Nothing was printed yet.", language=None, height=180)
 
 
-def retry_button(run: Experiment, label: str, *, key: str) -> None:
+def retry_button(run: Experiment | ExperimentSummary, label: str, *, key: str) -> None:
     """Ask the same again, as a new run."""
     st.button(
         label,

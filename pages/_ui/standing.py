@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from engine.records import TERMINAL, Certificate, Experiment, Study
+from engine.records import TERMINAL, Certificate, Experiment, ExperimentSummary, Study
 from engine.reports import numbers
+from engine.reports.amdahl import Share, of_request
 from engine.reports.certificate import headline
 from engine.reports.compare import compare_rows
 from engine.reports.promise import HOLDS, standing
@@ -20,13 +21,17 @@ Actions = Callable[[], None] | None
 
 def study_verdict(
     study: Study,
-    runs: Sequence[Experiment],
+    runs: Sequence[ExperimentSummary],
     issued: Sequence[Certificate] = (),
     *,
     key: str,
-    actions: Callable[[Experiment | None], None],
+    actions: Callable[[ExperimentSummary | None], None],
+    whole: Share | None = None,
 ) -> None:
-    """The verdict strip of a study. actions(run): the buttons beside it, for the variant that the strip names."""
+    """The verdict strip of a study. actions(run): the buttons beside it, for the variant that the strip names.
+
+    whole: the model within the request, to say beside a speed-up what it brings there.
+    """
     rows = compare_rows(study, runs)
     names = {run.id: plain(name_of(run), 90) for run in runs}
     baseline = next((row for row in rows if row.is_baseline), None)
@@ -36,26 +41,34 @@ def study_verdict(
         actions(next((run for run in runs if best and run.id == best.experiment), None))
 
     if best is not None and (known := next((one for one in issued if one.experiment_id == best.experiment), None)):
-        _certified(known, best, names, key, buttons)
+        _certified(known, best, names, key, buttons, whole)
     elif best is not None:
-        verdict("pass", "Meets the promise", gain(best, names), _figures(best, baseline), key=key, actions=buttons)
+        sentence = gain(best, names, whole=whole)
+        verdict("pass", "Meets the promise", sentence, _figures(best, baseline), key=key, actions=buttons)
     elif baseline is None or baseline.status not in TERMINAL:
         verdict("info", "Running", "The baseline is being measured", "Levers can be queued meanwhile.", key=key)
     elif baseline.status != "succeeded":
         verdict("fail", "Failed", "The baseline was not measured", plain(baseline.reason or "", 400), key=key)
     elif near := nearest_miss(study, rows):
-        reason = f"Nearest: {gain(near, names)} ({_shortfall(near.reason)})."
+        reason = f"Nearest: {gain(near, names, whole=whole)}. Why not: {_shortfall(near.reason)}."
         verdict("fail", "Misses the promise", "No variant keeps the promise yet", reason, key=key, actions=buttons)
     else:
         wish = f"The promise asks for {goal_sentence(study.promise.goal)}."
         verdict("info", "Answer", f"The original takes {numbers.latency(baseline.p50_ms)} a call", wish, key=key)
 
 
-def _certified(known: Certificate, row: CompareRow, names: Mapping[str, str], key: str, actions: Actions) -> None:
+def _certified(
+    known: Certificate,
+    row: CompareRow,
+    names: Mapping[str, str],
+    key: str,
+    actions: Actions,
+    whole: Share | None = None,
+) -> None:
     """The strip of a variant that has a certificate: its verdict is the last word."""
     kind, word, label = CERTIFIED[known.quality.verdict]
     if known.holds:
-        sentence = gain(row, names)
+        sentence = gain(row, names, whole=whole)
     else:
         sentence = f"{names.get(row.experiment) or 'It'} keeps the promise on the selection rows, but is not certified"
     verdict(kind, word, sentence, f"{plain(headline(known), 400)}", key=key, actions=actions, label=label)
@@ -86,8 +99,11 @@ def run_verdict(
         verdict("fail", "Misses the promise", gain(row, {}), why, key=key, actions=actions)
 
 
-def gain(row: CompareRow, names: Mapping[str, str], *, start: bool = True) -> str:
-    """'INT8 static is 4.0× faster and loses 0.18 points', or the same without a name."""
+def gain(row: CompareRow, names: Mapping[str, str], *, start: bool = True, whole: Share | None = None) -> str:
+    """'INT8 static is 4.0× faster and loses 0.18 points', or the same without a name.
+
+    whole: with it also '(1.06× for the whole request)'.
+    """
     subject = names.get(row.experiment)
     if row.speedup is None:
         speed = "not timed at this batch"
@@ -99,7 +115,8 @@ def gain(row: CompareRow, names: Mapping[str, str], *, start: bool = True) -> st
         speed = f"{1 / row.speedup:.2f}× slower"
     else:
         speed = f"{row.speedup:.2f}× faster"
-    text = f"{speed}{_loss(row)}"
+    beside = of_request(whole, row.speedup)
+    text = f"{speed}{f' ({beside})' if beside else ''}{_loss(row)}"
     if subject:
         return f"{subject} is {text}"
     return text[0].upper() + text[1:] if start else text

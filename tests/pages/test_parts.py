@@ -12,7 +12,7 @@ from engine.plugin import Plugin, levers, make, runtimes
 from engine.records import JobState, SliceQuality
 from engine.reports.rows import CompareRow
 from pages._ui.forms import numbers_in
-from pages._ui.job_panel import progress_text
+from pages._ui.job_words import progress_text
 from pages._ui.scatter import HEIGHT_PX, PLACES, WIDTH_PX, Mark, _box, _overlap, _placed, speed_against_quality
 from pages._ui.slice_map import slice_map
 from pages._ui.standing import gain
