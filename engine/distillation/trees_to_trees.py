@@ -74,7 +74,7 @@ class TreesToTrees(Lever):
         save_forest(student, out)
         gap = margins(student, leaf_routes(student, sent.rows, context.threads)) - sent.scores
         return change_notes(teacher, student, source.folder, out) | {
-            "rows_used": len(sent.rows),
+            "rows_used": sent.n_real,
             "score_gap": root_mean_square(gap),
             "score_spread": root_mean_square(sent.scores - sent.scores.mean(axis=0)),
         }

@@ -39,6 +39,13 @@ class FewerFeatures(Lever):
     max_rows: int = Field(
         20_000, ge=100, le=1_000_000, description="Training rows used for the refit, drawn at random with the seed."
     )
+    mixed_rows: float = Field(
+        2.0,
+        ge=0.0,
+        le=10.0,
+        description="Made-up rows per real one, a tenth of their values from another row: the leaves then hold for "
+        "rows unlike the training too. 0: real rows only.",
+    )
 
     @classmethod
     def fits(cls, manifest: Manifest, machine: Mapping[str, Any]) -> str | None:
@@ -68,7 +75,7 @@ class FewerFeatures(Lever):
             raise DoesNotFit(f"{n_keep} features are to stay and the trees read {len(used)}: nothing is to go")
         context.progress(0.05, f"rows through {len(forest.trees):,} trees")
         splits = (context.train.inputs, context.calibration.inputs)
-        sent = route(forest, splits, self.max_rows, context.seed, context.threads)
+        sent = route(forest, splits, self.max_rows, context.seed, context.threads, self.mixed_rows)
         sides = majority(forest, sent.routes)
         tell = context.progress
         changes = score_changes(forest, sent, sides, context.threads, lambda part, text: tell(0.1 + 0.6 * part, text))
@@ -82,7 +89,8 @@ class FewerFeatures(Lever):
             "features_before": len(used),
             "features_after": len(used_features(refitted)),
             "dropped": ", ".join(forest.feature_names[i] for i in gone),
-            "rows_used": len(sent.rows),
+            "rows_used": sent.n_real,
+            "rows_made_up": len(sent.rows) - sent.n_real,
             "score_gap_dropped": root_mean_square(margins(smaller, routes) - sent.scores),
             "score_gap_refitted": root_mean_square(margins(refitted, routes) - sent.scores),
         }

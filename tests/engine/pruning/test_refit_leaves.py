@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from engine.errors import DoesNotFit
+from engine.forest.routes import mixed_rows
 from engine.plugin import Context, Split
 from engine.pruning.refit_leaves import RefitLeaves
 from tests.engine.pruning.pruned import apply, context, native
@@ -32,9 +33,19 @@ def test_spread_rounds_are_taken_over_the_whole_training(tmp_path):
     assert [tree.threshold.tolist() for tree in after.trees] == expected
 
 
+def test_made_up_rows_are_rows_of_the_data_with_some_values_swapped():
+    table = rows("plain")
+    made = mixed_rows(table, 5_000, np.random.default_rng(0))
+    assert made.shape == (5_000, 5)
+    assert all(np.isin(made[:, k], table[:, k]).all() for k in range(5))
+    whole = np.isin(made[:, 0] + 7 * made[:, 2] / 1e6, table[:, 0] + 7 * table[:, 2] / 1e6)
+    assert 0.75 < whole.mean() < 0.9  # both values of one row: neither or both swapped
+    assert not len(mixed_rows(table, 0, np.random.default_rng(0)))
+
+
 def test_calibration_rows_do_where_there_are_no_training_rows(tmp_path):
     notes, *_ = apply(RefitLeaves(), "binary", tmp_path, context("binary", n_train=0))
-    assert notes["rows_used"] == 50
+    assert (notes["rows_used"], notes["rows_made_up"]) == (50, 100)
     nothing = Context("0", Split({"features": np.zeros((0, 5))}), Split({"features": np.zeros((0, 5))}))
     with pytest.raises(DoesNotFit, match="needs training or calibration rows"):
         apply(RefitLeaves(), "binary", tmp_path / "again", nothing)
