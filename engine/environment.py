@@ -21,6 +21,7 @@ LIBRARIES = (
     "onnx",
     "onnxruntime",
     "lightgbm",
+    "numba",
     "scikit-learn",
     "scipy",
     "pyarrow",

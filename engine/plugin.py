@@ -127,6 +127,10 @@ class Runtime(Plugin):
 
     reference: ClassVar[bool] = False  # the one runtime whose outputs define right for its format
 
+    @classmethod
+    def prepare(cls, manifest: Manifest, machine: str) -> None:
+        """What is made once per machine before a confined child opens the model, such as compiled code."""
+
     @abstractmethod
     def open(self, artefact: Artefact, threads: int = 1) -> AbstractContextManager[Predict]:
         """Yield predict(inputs) -> outputs; it returns once the outputs are in host memory."""

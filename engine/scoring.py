@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from engine import sandbox
-from engine.environment import cpu_flags, library_version
+from engine.environment import cpu_flags, library_version, machine_id
 from engine.errors import BadModel
 from engine.plugin import Artefact, runtimes
 from engine.records import Choice, SplitName
@@ -57,6 +57,7 @@ def compute(
     progress: Callable[[float, str], None] = lambda fraction, text: None,
 ) -> dict[str, np.ndarray]:
     """As `outputs`, always anew, written into the folder `out`."""
+    runtimes()[runtime.name].prepare(artefact.manifest, machine_id())
     answer = sandbox.run(
         "engine.children:score",
         {

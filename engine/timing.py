@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from engine import sandbox
-from engine.environment import usable_cores
+from engine.environment import machine_id, usable_cores
 from engine.errors import DoesNotFit
-from engine.plugin import Artefact
+from engine.plugin import Artefact, runtimes
 from engine.records import Choice, Signature
 from engine.sandbox import Child
 
@@ -30,6 +30,7 @@ class Launcher:
     def __call__(self, arm: str, pair: int, threads: int) -> Iterator[Child]:
         """A fresh process for one arm of one pair; ended when the block is left."""
         artefact, runtime = self.arms[arm]
+        runtimes()[runtime.name].prepare(artefact.manifest, machine_id())
         request: dict[str, Any] = {
             "artefact": artefact.manifest.model_dump(mode="json"),
             "folder": str(artefact.folder),

@@ -9,13 +9,23 @@ import pytest
 
 from engine.errors import Mismatch
 from engine.plugin import levers, make, reference_runtime, runtimes
-from tests.model_zoo import NETS, forest_artefact, net_artefact, onnx_net_artefact, sample_inputs
+from tests.model_zoo import (
+    NETS,
+    binned_artefact,
+    forest_artefact,
+    net_artefact,
+    onnx_net_artefact,
+    sample_inputs,
+    xgboost_artefact,
+)
 
 ROOT = Path(__file__).parents[2]
 SOURCES = {
     "lightgbm": dict.fromkeys(("binary", "multiclass", "categorical", "rf"), forest_artefact),
+    "xgboost": dict.fromkeys(("xgb_binary", "xgb_multiclass", "xgb_dart"), xgboost_artefact),
     "torch_export": dict.fromkeys(NETS, net_artefact),
     "onnx": dict.fromkeys(NETS, onnx_net_artefact),
+    "trees_binned": dict.fromkeys(("binary", "multiclass", "categorical", "rf"), binned_artefact),
 }
 NAMES = sorted(runtimes())
 PAIRS = [(name, source) for name in NAMES for kind in sorted(runtimes()[name].accepts) for source in SOURCES[kind]]
@@ -47,7 +57,7 @@ def test_a_foreign_format_is_refused_with_a_reason(name, tmp_path):
     assert "unheard_of" in runtimes()[name].fits(manifest, {})
 
 
-@pytest.mark.parametrize("model_format", ["lightgbm", "onnx", "torch_export"])
+@pytest.mark.parametrize("model_format", ["lightgbm", "onnx", "torch_export", "trees_binned", "xgboost"])
 def test_each_format_has_one_reference(model_format):
     found = [name for name, cls in runtimes().items() if cls.reference and model_format in cls.accepts]
     assert found == [reference_runtime(model_format)]
@@ -97,7 +107,8 @@ def test_catalogue_is_light():
     """Half a second is the promise; measured inside the child, best of three, so that a busy machine does not count."""
     code = (
         "import sys, time; t = time.process_time(); import engine.plugin as p; found = [*p.levers(), *p.runtimes()];"
-        "heavy = {'torch', 'onnx', 'onnxruntime', 'lightgbm', 'sklearn', 'onnxscript', 'pandas'} & set(sys.modules);"
+        "heavy = {'torch', 'onnx', 'onnxruntime', 'lightgbm', 'xgboost', 'sklearn', 'onnxscript', 'pandas', 'numba'}"
+        " & set(sys.modules);"
         "print(time.process_time() - t, len(found), sorted(heavy))"
     )
     runs = [

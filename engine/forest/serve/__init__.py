@@ -1,0 +1,92 @@
+"""Serve a binned forest: `load("forest.npz").predict(rows)`. Needs numpy and numba, nothing of Whetstone.
+
+Copy this folder beside your service, under any name. The answers are those of the model it was made from, bit for bit
+in double precision. The first call for few rows and the first for many compile a kernel each (about a second, once per
+machine: numba keeps them in `__pycache__` or in NUMBA_CACHE_DIR).
+
+forest.npz is a zip of plain numpy arrays, opened without pickle; every position in it is checked before it is used:
+
+  about                    JSON: version, n_features, feature_names, n_classes, link, slope, rounds, zero_width, leaves
+  features, thresholds     columns of the input that are asked for; for each its thresholds, ascending, padded with inf
+  starts, nans, zeros      columns of each feature; the bin that a NaN and a zero get in each
+  codes, members           category features: (feature, categories, words, first word, first set); their member bits
+  nodes, tree_node         block kernel, trees class by class: (column or 65535, limit or set, left slot, right slot,
+                           slot written)
+  tree_leaf, leaf          first leaf of each tree; their values. Or leaf_step (a whole number per leaf) and leaf_middle
+                           (one per tree): the value is (middle + step) * about["leaf_scale"], exactly
+  row_*                    the kernel for few rows: see `kernels.quickscorer` and `kernels.level_walk`
+"""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import kernels, tables
+from .jit import compiled
+
+VERSION = 1
+# Fewer rows than this go to the row kernel. Measured with `python -m benchmarks trees`: a block of up to 64 rows costs
+# as much as this many rows of the kernel for few.
+SWITCH = {"quickscorer": 12, "level_walk": 8}
+
+
+def load(path: str | Path, threads: int = 1) -> Model:
+    """The model of a forest.npz. threads: for batches of 1,024 rows and more. Raises ValueError for a damaged file."""
+    with np.load(path, allow_pickle=False) as file:
+        return Model({name: file[name] for name in file.files}, threads)
+
+
+class Model:
+    """A forest ready to answer. Safe to call from several threads."""
+
+    def __init__(self, arrays: dict[str, np.ndarray], threads: int = 1) -> None:
+        self.about: dict[str, Any] = json.loads(str(arrays["about"]))
+        if self.about["version"] != VERSION:
+            raise ValueError(f"the file has version {self.about['version']}, this loader reads version {VERSION}")
+        if "leaf" not in arrays:
+            arrays |= {"leaf": tables.leaf_values(arrays, self.about["leaf_scale"])}
+        tables.check(arrays, self.about)
+        self.n_features, self.n_classes = self.about["n_features"], self.about["n_classes"]
+        self.few = self.about["row_kernel"]
+        self.switch = SWITCH[self.few] if len(arrays["nodes"]) else None  # None: no block kernel, too many leaves
+        self._row = {raw: tables.row_tables(arrays, self.about, raw) for raw in (False, True)}
+        self._block = {raw: tables.block_tables(arrays, self.about, raw) for raw in (False, True)}
+        n_steps = arrays["thresholds"].shape[1].bit_length() - 1
+        self._form = (n_steps, arrays["nans"].dtype == np.uint16, bool(len(arrays["codes"])))
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._threads = threads
+
+    def predict(self, rows: np.ndarray, raw: bool = False) -> np.ndarray:
+        """rows: (n, n_features) float64 or float32. (n,) or (n, n_classes) float64; raw: before average and link."""
+        rows = self._checked(rows)
+        out = np.empty((len(rows), self.n_classes))
+        self._run(rows, out, raw)
+        return out.reshape(-1) if self.n_classes == 1 else out
+
+    def _checked(self, rows: np.ndarray) -> np.ndarray:
+        if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.shape[1] != self.n_features:
+            shape = getattr(rows, "shape", type(rows).__name__)
+            raise ValueError(f"expected an array of shape (n, {self.n_features}), got {shape}")
+        if rows.dtype not in (np.float64, np.float32):
+            raise ValueError(f"expected float64 or float32, got {rows.dtype}")
+        return np.ascontiguousarray(rows)
+
+    def _run(self, rows: np.ndarray, out: np.ndarray, raw: bool) -> None:
+        n = len(rows)
+        if self.switch is None or n < self.switch:
+            kernel, arguments = compiled(self.few), self._row[raw]
+        else:
+            width = kernels.NARROW if n <= kernels.NARROW else kernels.BLOCK
+            kernel, arguments = compiled("block", *self._form, width), self._block[raw]
+        if self._pool is None or n < 2 * kernels.BLOCK:
+            kernel(rows, 0, n, *arguments, out)
+            return
+        n_blocks = -(-n // kernels.BLOCK)
+        edges = [min(n, n_blocks * i // self._threads * kernels.BLOCK) for i in range(self._threads + 1)]
+        list(self._pool.map(lambda part: kernel(rows, *part, *arguments, out), pairwise(edges)))

@@ -1,0 +1,300 @@
+"""The kernels of a binned forest, as plain Python that runs as it stands (slowly); `jit` compiles them.
+
+One file on purpose: numba's cache watches the file of a kernel and not the files of its helpers.
+
+bin: how many thresholds of its feature lie below a value; column: the bins of a feature with one rule for NaN and 0;
+slot: one byte per row of a block, the leaf that the row reaches from some node; set: categories that go left.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .vectors import LANES, lowest_bit, select, select_members
+
+NARROW, BLOCK = LANES, 512  # rows of a block: one vector of bytes, or eight
+TREES = 4  # whose leaves are added in one pass
+SET_COLUMN = 0xFFFF  # a block node with this column asks for a set
+IDENTITY, SIGMOID, SOFTMAX, EXP, SIGNED_SQUARE, LOG1P_EXP = range(6)
+# Where the row kernels find what in `head`; the names ending in _AT are positions in `ints`.
+N_FEATURES, TABLE, N_COLUMNS, N_TREES, N_CLASSES, LINK, N_CODES, STRIDE, N_LEVELS = range(9)
+FEATURE_AT, START_AT, NAN_AT, ZERO_AT, CODE_AT = range(9, 14)
+FROM_AT, RANK_AT, UPTO_AT, TREE_AT = range(14, 18)  # quickscorer
+ROOT_AT, LEVEL_AT, ORDER_AT, LEAF_AT = range(14, 18)  # level_walk
+ZERO_WIDTH, SLOPE, ROUNDS, THRESHOLDS = 0, 1, 2, 3  # the same for `reals`; the leaves follow the thresholds
+
+
+def aligned(size: int) -> Any:
+    """(size,) uint8 zeros that begin at a multiple of 64 bytes."""
+    buffer = np.zeros(size + 64, np.uint8)
+    start = -buffer.ctypes.data % 64
+    return buffer[start : start + size]
+
+
+def code_row(value: float, n_codes: int) -> int:
+    """Row of a category in a table of members: cut to a whole number; the last row for what no set holds."""
+    return int(value) if value > -1.0 and value < n_codes else n_codes
+
+
+def transpose(words: Any, width: int) -> None:
+    """64 rows of `width` words: bit i of word g in row k becomes bit k of word g in row i (Hacker's Delight, 7-3)."""
+    step = 32
+    mask = np.uint64(0x00000000FFFFFFFF)
+    while step:
+        shift = np.uint64(step)
+        k = 0
+        while k < 64:
+            a, b = k * width, (k + step) * width
+            for g in range(width):
+                x, y = words[a + g], words[b + g]
+                changed = ((x >> shift) ^ y) & mask
+                words[b + g] = y ^ changed
+                words[a + g] = x ^ (changed << shift)
+            k = (k + step + 1) & ~step
+        step >>= 1
+        if step:
+            mask ^= mask << np.uint64(step)
+
+
+def member_masks(
+    rows: Any, start: int, n_rows: int, n_groups: int, code: Any, members: Any, words: Any, masks: Any
+) -> None:
+    """For each set of one feature and each 64 rows: one bit per row, set where it is a member."""
+    feature, n_codes, width, at, first_set = code[0], code[1], code[2], code[3], code[4]
+    for group in range((n_rows + LANES - 1) // LANES):
+        for k in range(64):
+            i = group * 64 + k
+            row = n_codes
+            if i < n_rows:
+                row = code_row(np.float64(rows[start + i, feature]), n_codes)
+            for g in range(width):
+                words[k * width + g] = members[at + row * width + g]
+        transpose(words, width)
+        for g in range(width):
+            for k in range(64):
+                masks[(first_set + g * 64 + k) * n_groups + group] = words[k * width + g]
+
+
+def finish(out: Any, first: int, last: int, link: int, slope: float, rounds: float) -> None:
+    """Average and link, with the exponential of the C library: the same bits as LightGBM's."""
+    n_classes = out.shape[1]
+    for i in range(first, last):
+        for c in range(n_classes):
+            out[i, c] /= rounds
+        if link == SOFTMAX:
+            top, total = out[i].max(), 0.0
+            for c in range(n_classes):
+                out[i, c] = math.exp(out[i, c] - top)
+                total += out[i, c]
+            for c in range(n_classes):
+                out[i, c] /= total
+            continue
+        for c in range(n_classes):
+            raw = out[i, c]
+            if link == SIGMOID:
+                raw = 1.0 / (1.0 + math.exp(-slope * raw))
+            elif link == EXP:
+                raw = math.exp(raw)
+            elif link == SIGNED_SQUARE:
+                raw *= abs(raw)
+            elif link == LOG1P_EXP:
+                raw = math.log1p(math.exp(raw))
+            out[i, c] = raw
+
+
+def add_leaves(sums: Any, n_groups: int, reached: Any, at: int, step: int, first_leaf: Any, leaf: Any) -> None:
+    """Add the leaves that every row reached in up to four trees, tree after tree.
+
+    reached: slots as words of 8 rows; the trees' root slots begin at `at`, `at + step`, …
+    """
+    n_words, low = n_groups * (LANES // 8), np.uint64(0xFF)
+    if first_leaf.shape[0] > TREES:  # one more than there are trees
+        a, b, c, d = leaf[first_leaf[0] :], leaf[first_leaf[1] :], leaf[first_leaf[2] :], leaf[first_leaf[3] :]
+        in_a, in_b = reached[at : at + n_words], reached[at + step : at + step + n_words]
+        in_c, in_d = reached[at + 2 * step : at + 2 * step + n_words], reached[at + 3 * step : at + 3 * step + n_words]
+        for w in range(n_words):
+            word_a, word_b, word_c, word_d = in_a[w], in_b[w], in_c[w], in_d[w]
+            for j in range(8):
+                shift, k = np.uint64(8 * j), 8 * w + j
+                total = sums[k] + a[(word_a >> shift) & low] + b[(word_b >> shift) & low]
+                sums[k] = total + c[(word_c >> shift) & low] + d[(word_d >> shift) & low]
+        return
+    for tree in range(first_leaf.shape[0] - 1):
+        one, into = leaf[first_leaf[tree] :], reached[at + tree * step : at + tree * step + n_words]
+        for w in range(n_words):
+            word = into[w]
+            for j in range(8):
+                sums[8 * w + j] += one[(word >> np.uint64(8 * j)) & low]
+
+
+def block_kernel(n_steps: int, wide: bool, sets: bool, width: int) -> Callable[..., None]:
+    """For batches: every node of every tree is evaluated for a whole block of rows, without a branch.
+
+    n_steps: of the binary search; wide: bins of 16 bits; sets: there are categorical nodes; width: rows of a block.
+    Trees come class by class, four at a time: their leaves are added in one pass over the rows, in the model's order.
+    """
+    bin_type = np.uint16 if wide else np.uint8
+
+    def block(  # noqa: PLR0912 - one function, so that nothing is called per node
+        rows: Any, first: int, last: int, shape: Any, scale: Any, features: Any, thresholds: Any, starts: Any,
+        nans: Any, zeros: Any, codes: Any, members: Any, nodes: Any, tree_node: Any, tree_leaf: Any, leaf: Any,
+        out: Any,
+    ) -> None:  # fmt: skip
+        n_slots, root, n_classes, n_sets, link, max_words = shape[0], shape[1], shape[2], shape[3], shape[4], shape[5]
+        n_groups = width // LANES
+        columns = aligned(max(1, nans.shape[0]) * width * (2 if wide else 1)).view(bin_type)
+        slots = aligned(n_slots * width)
+        for j in range(root):
+            slots[j * width : (j + 1) * width] = j
+        reached = slots.view(np.uint64)
+        found = np.zeros(width, bin_type)
+        sums = np.empty(width)
+        masks = np.empty(n_sets * n_groups, np.uint64)
+        words = np.empty(max_words * 64, np.uint64)
+        n_rounds = (tree_leaf.shape[0] - 1) // n_classes
+        for start in range(first, last, width):
+            n_rows = min(width, last - start)
+            own_groups = (n_rows + LANES - 1) // LANES
+            for u in range(features.shape[0]):
+                f, table = features[u], thresholds[u]
+                for k in range(n_rows):
+                    x = np.float64(rows[start + k, f])
+                    p = np.uint64(0)
+                    for s in range(n_steps):
+                        half = np.uint64(1) << np.uint64(n_steps - 1 - s)
+                        p += half if table[p + half - np.uint64(1)] < x else np.uint64(0)
+                    found[k] = p
+                for v in range(starts[u], starts[u + 1]):
+                    nan, zero, column = nans[v], zeros[v], columns[v * width : (v + 1) * width]
+                    for k in range(n_rows):
+                        x = np.float64(rows[start + k, f])
+                        q = zero if abs(x) <= scale[ZERO_WIDTH] else found[k]
+                        column[k] = nan if x != x else q  # noqa: PLR0124 - NaN
+            if sets:
+                for c in range(codes.shape[0]):
+                    member_masks(rows, start, n_rows, n_groups, codes[c], members, words, masks)
+            for c in range(n_classes):
+                sums[:] = 0.0
+                end = (c + 1) * n_rounds
+                for t in range(c * n_rounds, end, TREES):
+                    for i in range(tree_node[t], tree_node[min(t + TREES, end)]):
+                        asked, limit = np.intp(nodes[i, 0]), np.intp(nodes[i, 1])
+                        left, right = np.intp(nodes[i, 2]) * width, np.intp(nodes[i, 3]) * width
+                        to = np.intp(nodes[i, 4]) * width
+                        if sets and asked == SET_COLUMN:
+                            for o in range(0, own_groups * LANES, LANES):
+                                select_members(masks, limit * n_groups + o // LANES, slots, left + o, right + o, to + o)
+                        elif own_groups == n_groups:
+                            for o in range(0, width, LANES):
+                                select(columns, asked * width + o, limit, slots, left + o, right + o, to + o)
+                        else:
+                            for o in range(0, own_groups * LANES, LANES):
+                                select(columns, asked * width + o, limit, slots, left + o, right + o, to + o)
+                    add_leaves(sums, own_groups, reached, root * (width // 8), width // 8, tree_leaf[t : end + 1], leaf)
+                for k in range(n_rows):
+                    out[start + k, c] = sums[k]
+        finish(out, first, last, link, scale[SLOPE], scale[ROUNDS])
+
+    return block
+
+
+def row_bins(rows: Any, i: int, head: Any, reals: Any, ints: Any, bins: Any) -> None:
+    """Bins of every column of one row."""
+    size = np.uint64(head[TABLE])
+    for u in range(head[N_FEATURES]):
+        x = np.float64(rows[i, ints[head[FEATURE_AT] + u]])
+        table, p, half = np.uint64(THRESHOLDS) + np.uint64(u) * size, np.uint64(0), size >> np.uint64(1)
+        while half > np.uint64(0):
+            p += half if reals[table + p + half - np.uint64(1)] < x else np.uint64(0)
+            half >>= np.uint64(1)
+        for v in range(ints[head[START_AT] + u], ints[head[START_AT] + u + 1]):
+            q = np.int64(ints[head[ZERO_AT] + v]) if abs(x) <= reals[ZERO_WIDTH] else np.int64(p)
+            bins[v] = np.int64(ints[head[NAN_AT] + v]) if x != x else q  # noqa: PLR0124 - NaN
+
+
+def quickscorer(
+    rows: Any, first: int, last: int, head: Any, reals: Any, ints: Any, masks: Any, members: Any, out: Any
+) -> None:
+    """For few rows and at most 64 leaves: each node that sends the row away strikes the leaves behind it.
+
+    Lucchese et al., QuickScorer (SIGIR 2015), with every node turned so that the likelier outcome needs no work.
+    masks: all leaves alive, then what each entry leaves alive. The entries of a column are sorted: those that apply are
+    the first ones, up to a position kept for every bin. The first leaf that is alive is the one reached.
+    """
+    n_trees, n_classes, n_columns, stride = head[N_TREES], head[N_CLASSES], head[N_COLUMNS], head[STRIDE]
+    trees, leaves = head[TREE_AT], np.int64(THRESHOLDS) + head[N_FEATURES] * head[TABLE]
+    bins, alive = np.empty(n_columns, np.int64), np.empty(n_trees, masks.dtype)
+    for i in range(first, last):
+        row_bins(rows, i, head, reals, ints, bins)
+        alive[:] = masks[0]
+        for side in range(2 * n_columns):
+            start = np.int64(ints[head[FROM_AT] + side])
+            upto = ints[head[UPTO_AT] + np.int64(ints[head[RANK_AT] + side]) + bins[side >> 1]]
+            for j in range(start, np.int64(upto)):
+                alive[ints[trees + j]] &= masks[1 + j]
+        for c in range(head[N_CODES]):
+            at = head[CODE_AT] + 5 * c
+            n_codes, width = np.int64(ints[at + 1]), np.int64(ints[at + 2])
+            row = code_row(np.float64(rows[i, ints[at]]), n_codes)
+            word_at, entry = np.int64(ints[at + 3]) + row * width, np.int64(ints[at + 4])
+            for g in range(width):
+                word = members[word_at + g]
+                while word != np.uint64(0):
+                    j = entry + 64 * g + np.int64(lowest_bit(word))
+                    word &= word - np.uint64(1)
+                    alive[ints[trees + j]] &= masks[1 + j]
+        if n_classes == 1:
+            total = 0.0
+            for t in range(n_trees):
+                total += reals[leaves + t * stride + np.int64(lowest_bit(np.uint64(alive[t])))]
+            out[i, 0] = total
+        else:
+            out[i, :] = 0.0
+            for t in range(n_trees):
+                out[i, t % n_classes] += reals[leaves + t * stride + np.int64(lowest_bit(np.uint64(alive[t])))]
+    finish(out, first, last, head[LINK], reals[SLOPE], reals[ROUNDS])
+
+
+def level_walk(
+    rows: Any, first: int, last: int, head: Any, reals: Any, ints: Any, nodes: Any, members: Any, out: Any
+) -> None:
+    """For few rows and any number of leaves: all trees take one step down, then the next; trees sorted by depth.
+
+    nodes: column (16 bits), limit (16 bits), position of the left child (32 bits), the right one behind it; a leaf's
+    left child is itself. A set is a column that is 0 for a member and 1 otherwise.
+    """
+    n_trees, n_classes, n_columns = head[N_TREES], head[N_CLASSES], head[N_COLUMNS]
+    leaves = np.int64(THRESHOLDS) + head[N_FEATURES] * head[TABLE]
+    low, one = np.uint64(0xFFFF), np.uint64(1)
+    bins = np.zeros(head[STRIDE], np.uint16)
+    place, reached = np.empty(n_trees, np.uint32), np.empty(n_trees)
+    for i in range(first, last):
+        row_bins(rows, i, head, reals, ints, bins)
+        for c in range(head[N_CODES]):
+            at = head[CODE_AT] + 5 * c
+            n_codes, width = np.int64(ints[at + 1]), np.int64(ints[at + 2])
+            row = code_row(np.float64(rows[i, ints[at]]), n_codes)
+            word_at, to = np.int64(ints[at + 3]) + row * width, n_columns + np.int64(ints[at + 4])
+            for g in range(width):
+                word = members[word_at + g]
+                for k in range(64):
+                    bins[to + 64 * g + k] = np.uint16(((word >> np.uint64(k)) & one) ^ one)
+        for t in range(n_trees):
+            place[t] = ints[head[ROOT_AT] + t]
+        for d in range(head[N_LEVELS]):
+            for t in range(np.int64(ints[head[LEVEL_AT] + d])):
+                node = nodes[place[t]]
+                right = bins[node & low] > np.uint16((node >> np.uint64(16)) & low)
+                place[t] = np.uint32(node >> np.uint64(32)) + np.uint32(right)
+        for t in range(n_trees):
+            reached[ints[head[ORDER_AT] + t]] = reals[leaves + np.int64(ints[head[LEAF_AT] + np.int64(place[t])])]
+        for c in range(n_classes):
+            total = 0.0
+            for t in range(c, n_trees, n_classes):
+                total += reached[t]
+            out[i, c] = total
+    finish(out, first, last, head[LINK], reals[SLOPE], reals[ROUNDS])
