@@ -32,3 +32,17 @@ def test_a_file_the_library_refuses_is_a_message(tmp_path):
     path.write_text(path.read_text().replace("label_index=0\n", ""))
     with pytest.raises(BadModel, match="cannot load this model"), LightgbmNative().open(artefact):
         pass
+
+
+@pytest.mark.parametrize("name", ["binary", "multiclass", "rf", "custom", "linear"])
+def test_the_single_row_call_gives_the_same_bits(name, tmp_path):
+    table = rows(FORESTS[name][1])[:40]
+    right = booster(name).predict(table, num_threads=1)
+    with LightgbmNative(single_row=True).open(forest_artefact(name, tmp_path)) as predict:
+        found = np.concatenate([predict({"features": table[i : i + 1]})["score"] for i in range(len(table))])
+        np.testing.assert_array_equal(found, right)
+        np.testing.assert_array_equal(predict({"features": table})["score"], right)
+        with pytest.raises(Mismatch, match="float32"):
+            predict({"features": table[:1].astype(np.float32)})
+        with pytest.raises(Mismatch, match="takes the inputs"):
+            predict({})
