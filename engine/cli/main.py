@@ -18,6 +18,7 @@ COMMANDS = {  # command -> what the overview says; the module has the same name
     "compare": "The table of a study, baseline first.",
     "certify": "Judge a variant on rows that no choice has seen.",
     "disagreements": "The rows on which a variant differs most.",
+    "curve": "Quality by number of trees or of features.",
     "sweep": "Latency and items/s by batch size, and the line through them.",
     "profile": "Time per operator, before beside after.",
     "experiments": "What was run.",
