@@ -11,7 +11,9 @@ from ulid import ULID
 from engine import sandbox, scoring
 from engine.data.choices import DataChoices
 from engine.data.output import propose_output
+from engine.data.stored import load_info
 from engine.errors import InvalidRequest
+from engine.first_look import FirstLook, first_look
 from engine.plugin import reference_runtime
 from engine.quality.capability import MANY_ROWS, capability
 from engine.quality.metrics import MEDIAN, auto_metric, check_fits, is_relative
@@ -26,6 +28,7 @@ from engine.records import (
     Record,
     Signature,
     Study,
+    StudySource,
     Workload,
 )
 from engine.workspace import Workspace
@@ -40,6 +43,7 @@ class Terms(Record):
     metric: Metric | Literal["auto"] = "auto"
     max_drop: float = Field(0.01, ge=0.0, le=1.0)
     slice_max_drop: float = Field(0.02, ge=0.0, le=1.0)
+    slices: tuple[str, ...] | None = Field(None, description="Slice columns that are judged; None: all there are.")
     require_all_slices: bool = False
     tau: float | None = Field(None, gt=0.0, lt=1.0, description="The quantile of the pinball loss; None: 0.5.")
     n_certificates: int = Field(3, ge=1, le=20, description="How often variants may be judged on certification rows.")
@@ -50,8 +54,10 @@ class StudyRequest(Record):
 
     name: str = Field(min_length=1, max_length=200)
     model_id: str
-    table_id: str
+    table_id: str | None = Field(None, description="None: the evaluation set is bound already.")
+    data_name: str = ""
     train_table_id: str | None = None
+    train_name: str = ""
     choices: DataChoices = DataChoices()
     terms: Terms = Terms()
     workload: Workload = Workload()
@@ -71,10 +77,49 @@ def checked(cls: type[Any], **values: Any) -> Any:
         raise InvalidRequest(f"{where} = {first.get('input')!r} cannot be used: {first['msg']}") from error
 
 
-def create(request: StudyRequest, workspace: Workspace) -> tuple[Study, EvalSetInfo]:
+class Bound(Record):
+    """What binding data to a model gave: the stored evaluation set, and the signature with nothing left open."""
+
+    info: EvalSetInfo
+    signature: Signature
+    first_look: FirstLook | None = None
+
+
+def create(request: StudyRequest, workspace: Workspace, bound: Bound | None = None) -> tuple[Study, EvalSetInfo]:
     """Bind the data to the model's inputs, run the first rows, confirm the output and write the promise.
 
-    Raises BadData, Mismatch or BadModel with a sentence; then nothing of the study is stored.
+    bound: what `bind` gave for this request, where that is known already. Raises BadData, Mismatch, BadModel or
+    InvalidRequest with a sentence; then nothing of the study is stored.
+    """
+    found = bound or bind(request, workspace)
+    info, signature = found.info, found.signature
+    if signature.fixed_batch and request.workload.batch_size != signature.fixed_batch:
+        raise InvalidRequest(
+            f"the model's batch is fixed at {signature.fixed_batch}; "
+            f"a primary batch of {request.workload.batch_size} cannot be run"
+        )
+    made = promise(request.terms, signature, info)
+    study = Study(
+        id=str(ULID()),
+        name=request.name,
+        model_id=request.model_id,
+        eval_set_id=info.id,
+        signature=signature,
+        promise=made,
+        workload=request.workload,
+        price_per_hour=request.price_per_hour,
+        currency=request.currency,
+        created_at=datetime.now(UTC),
+        created_by=request.created_by,
+        source=_source(request),
+    )
+    return study, info.model_copy(update={"notes": (*info.notes, *_band_note(made.band, info))})
+
+
+def bind(request: StudyRequest, workspace: Workspace) -> Bound:
+    """Match the columns to the model's inputs, split the rows, run the first ones and settle what the output means.
+
+    Raises BadData, Mismatch, BadModel or InvalidRequest.
     """
     manifest = workspace.load_manifest(f"upload-{request.model_id}")
     if manifest is None:
@@ -93,28 +138,13 @@ def create(request: StudyRequest, workspace: Workspace) -> tuple[Study, EvalSetI
     for name, values in first.items():
         scoring.require_finite(values, f"output {name!r} of the model")
     signature = propose_output(signature, dict(first), request.choices)
-    if signature.fixed_batch and request.workload.batch_size != signature.fixed_batch:
-        raise InvalidRequest(
-            f"the model's batch is fixed at {signature.fixed_batch}; "
-            f"a primary batch of {request.workload.batch_size} cannot be run"
-        )
-    info = info.model_copy(
-        update={"id": eval_set_id, "notes": (*info.notes, *_band_note(request.terms, signature, info))}
-    )
-    study = Study(
-        id=str(ULID()),
-        name=request.name,
-        model_id=manifest.id,
-        eval_set_id=eval_set_id,
-        signature=signature,
-        promise=promise(request.terms, signature, info),
-        workload=request.workload,
-        price_per_hour=request.price_per_hour,
-        currency=request.currency,
-        created_at=datetime.now(UTC),
-        created_by=request.created_by,
-    )
-    return study, info
+    info = info.model_copy(update={"id": eval_set_id})
+    return Bound(info=info, signature=signature, first_look=first_look(evalset, dict(first), signature))
+
+
+def bound_before(study: Study, workspace: Workspace) -> Bound:
+    """What an earlier study was bound to, for another one on the same rows. Raises NotFound."""
+    return Bound(info=load_info(workspace.evalset_folder(study.eval_set_id)), signature=study.signature)
 
 
 def promise(terms: Terms, signature: Signature, info: EvalSetInfo) -> Promise:
@@ -129,7 +159,7 @@ def promise(terms: Terms, signature: Signature, info: EvalSetInfo) -> Promise:
         max_drop=terms.max_drop,
         slice_max_drop=terms.slice_max_drop,
         relative=is_relative(metric),
-        slices=tuple(dict.fromkeys(part.column for part in info.slices)),
+        slices=_slices(terms, info),
         require_all_slices=terms.require_all_slices,
         tau=_tau(terms, metric),
         n_certificates=terms.n_certificates,
@@ -137,11 +167,36 @@ def promise(terms: Terms, signature: Signature, info: EvalSetInfo) -> Promise:
     return Promise(goal=terms.goal, band=band)
 
 
-def _band_note(terms: Terms, signature: Signature, info: EvalSetInfo) -> list[str]:
+def _slices(terms: Terms, info: EvalSetInfo) -> tuple[str, ...]:
+    """The slice columns that are judged. Raises InvalidRequest for one that the evaluation set does not have."""
+    known = tuple(dict.fromkeys(part.column for part in info.slices))
+    if terms.slices is None:
+        return known
+    strange = [name for name in terms.slices if name not in known]
+    if strange:
+        raise InvalidRequest(
+            f"the slice column {strange[0]!r} is not in the evaluation set; it has {', '.join(known) or 'none'}"
+        )
+    return tuple(name for name in known if name in terms.slices)
+
+
+def _band_note(band: Band, info: EvalSetInfo) -> list[str]:
     """For a small evaluation set: what its certification rows can and cannot show about the band."""
-    if info.n_rows >= MANY_ROWS or promise(terms, signature, info).band.metric is None:
+    if info.n_rows >= MANY_ROWS or band.metric is None:
         return []
-    return [capability(info.splits.get("certification", 0), terms.max_drop)]
+    return [capability(info.splits.get("certification", 0), band)]
+
+
+def _source(request: StudyRequest) -> StudySource | None:
+    if request.table_id is None:
+        return None
+    return StudySource(
+        table_id=request.table_id,
+        data_name=request.data_name,
+        train_table_id=request.train_table_id,
+        train_name=request.train_name,
+        choices=request.choices.model_dump(mode="json", exclude_defaults=True),
+    )
 
 
 def _tau(terms: Terms, metric: Metric | None) -> float | None:
@@ -156,6 +211,8 @@ def _tau(terms: Terms, metric: Metric | None) -> float | None:
 
 
 def _bind(request: StudyRequest, manifest: Manifest, workspace: Workspace) -> tuple[str, EvalSetInfo, Signature]:
+    if request.table_id is None:
+        raise InvalidRequest("no data file is named; bring the evaluation rows first")
     table = workspace.table_folder(request.table_id)
     extra = workspace.table_folder(request.train_table_id) if request.train_table_id else None
     with workspace.draft() as draft:

@@ -8,10 +8,11 @@ from typing import Any, get_args
 
 import click
 
+from engine.cli.brought import brought
 from engine.cli.door import door, say_json, say_table
 from engine.cli.progress import wait_for
+from engine.data.profile import TableProfile
 from engine.errors import InvalidRequest
-from engine.intake import read_table, take_model
 from engine.records import Goal, Metric, OutputKind, Task, Workload
 from engine.study import StudyRequest, Terms, checked
 
@@ -22,12 +23,18 @@ def command() -> None:
 
 
 @command.command("new")
+@click.option("--model", type=click.Path(path_type=Path), help="ONNX, zip of ONNX, LightGBM text, XGBoost or .pt2.")
+@click.option("--data", type=click.Path(path_type=Path), help="CSV, Parquet, Feather or NPZ.")
 @click.option(
-    "--model", required=True, type=click.Path(path_type=Path), help="ONNX, zip of ONNX, LightGBM text or .pt2."
+    "--from", "from_study", metavar="STUDY", help="Another study: its model, its rows and what was said about them."
 )
-@click.option("--data", required=True, type=click.Path(path_type=Path), help="CSV, Parquet, Feather or NPZ.")
 @click.option("--train-data", type=click.Path(path_type=Path), help="More rows, for levers only.")
-@click.option("--label", help="Column that holds the truth (default: guessed).")
+@click.option(
+    "--label",
+    metavar="COLUMN|a,b,…",
+    help="Column that holds the truth, or one of 0 and 1 per class (default: guessed).",
+)
+@click.option("--label-separator", help="Between the labels of a text that names several, for example '|'.")
 @click.option("--task", type=click.Choice(get_args(Task)), help="Default: from the model and the labels.")
 @click.option("--output", metavar="NAME=KIND", help=f"Judged output and its kind: {', '.join(get_args(OutputKind))}.")
 @click.option("--classes", metavar="a,b,…", help="Label text of each score column, in order.")
@@ -40,6 +47,7 @@ def command() -> None:
 @click.option("--max-drop", default=0.01, show_default=True, type=float, help="Loss allowed overall.")
 @click.option("--slice-max-drop", default=0.02, show_default=True, type=float, help="Loss allowed in each slice.")
 @click.option("--tau", type=float, help="Quantile that the pinball loss judges, for example 0.9.")
+@click.option("--judged-slices", metavar="a,b,…", help="Slice columns the promise is about (default: all of them).")
 @click.option("--all-slices", is_flag=True, help="A slice with too few rows keeps everything from being certified.")
 @click.option("--certificates", default=3, show_default=True, type=int, help="Variants that may be certified.")
 @click.option("--goal", default="p50=3", show_default=True, help="p50, p99 or cost, and the factor.")
@@ -57,37 +65,27 @@ def new(**given: Any) -> None:
     from engine.jobs.start import create_study
 
     with door() as opened:
-        reading = {"encoding": given["encoding"], "separator": given["separator"]}
-        manifest = take_model(given["model"], given["model"].name, opened.workspace)
-        table_id, _ = read_table(given["data"], given["data"].name, opened.workspace, **reading)
-        more_id = None
-        if given["train_data"]:
-            more_id, _ = read_table(given["train_data"], given["train_data"].name, opened.workspace, **reading)
-        output, kind = _output(given["output"])
+        choices = _choices(given)
+        anew = bool(choices) or bool(given["label"]) or given["train_data"] is not None
+        found = brought(opened, given, said_anything=anew)
+        if found.profile is not None and given["label"]:
+            choices |= _labels(given["label"], found.profile)
         request = checked(
             StudyRequest,
             name=given["name"],
-            model_id=manifest.id,
-            table_id=table_id,
-            train_table_id=more_id,
-            choices=DataChoices(
-                label=given["label"],
-                task=given["task"],
-                output=output,
-                output_kind=kind,
-                classes=_names(given["classes"]),
-                slices=_names(given["slices"]),
-                feature_order=_names(given["features"]),
-                group=given["group"],
-                weight=given["weight"],
-                split_column=given["split_column"],
-            ),
+            model_id=found.model.id,
+            table_id=found.table_id,
+            data_name=found.data_name,
+            train_table_id=found.train_table_id,
+            train_name=found.train_name,
+            choices=checked(DataChoices, **{**found.choices, **choices}),
             terms=checked(
                 Terms,
                 goal=_goal(given["goal"]),
                 metric=given["metric"],
                 max_drop=given["max_drop"],
                 slice_max_drop=given["slice_max_drop"],
+                slices=_names(given["judged_slices"]),
                 require_all_slices=given["all_slices"],
                 tau=given["tau"],
                 n_certificates=given["certificates"],
@@ -97,8 +95,8 @@ def new(**given: Any) -> None:
             currency=given["currency"],
             created_by=opened.user,
         )
-        opened.ledger.add_model(manifest, given["model"].name)
-        study = create_study(opened.ledger, request)
+        opened.ledger.add_model(found.model, found.model_name)
+        study = create_study(opened.ledger, request, found.bound)
         for note in opened.ledger.eval_set(study.eval_set_id).notes:
             click.echo(f"note: {note}", err=True)
         if not given["no_wait"]:
@@ -163,6 +161,31 @@ def show(study_ref: str, as_json: bool) -> None:
 
 def _names(text: str | None) -> tuple[str, ...] | None:
     return tuple(part.strip() for part in text.split(",") if part.strip()) if text else None
+
+
+def _choices(given: dict[str, Any]) -> dict[str, Any]:
+    """What is said about the rows, the label apart: only what was given, by the fields of DataChoices."""
+    output, kind = _output(given["output"])
+    said = {
+        "label_separator": given["label_separator"],
+        "task": given["task"],
+        "output": output,
+        "output_kind": kind,
+        "classes": _names(given["classes"]),
+        "slices": _names(given["slices"]),
+        "feature_order": _names(given["features"]),
+        "group": given["group"],
+        "weight": given["weight"],
+        "split_column": given["split_column"],
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _labels(text: str | None, profile: TableProfile) -> dict[str, Any]:
+    """One column of this name, else several with commas between them."""
+    names = _names(text)
+    several = names is not None and len(names) > 1 and profile.column(str(text)) is None
+    return {"labels": names} if several else {"label": text}
 
 
 def _output(text: str | None) -> tuple[str | None, str | None]:

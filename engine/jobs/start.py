@@ -10,7 +10,7 @@ from engine.jobs.submit import submit
 from engine.plugin import make, reference_runtime, runtimes
 from engine.recipe import final_format, normalised, normalised_choice, why_not
 from engine.records import Choice, ExperimentSpec, ExperimentSummary, Preset, Recipe, Status, Step, Study, Workload
-from engine.study import StudyRequest, create
+from engine.study import Bound, StudyRequest, create
 from engine.workspace import Workspace
 from storage.ledger import Ledger
 
@@ -20,10 +20,10 @@ MAX_BATCHES = 12
 MAX_WORKLOADS = 24
 
 
-def create_study(ledger: Ledger, request: StudyRequest) -> Study:
-    """Bind model and data, store the study and start its automatic rows. Raises WhetstoneError."""
-    study, eval_set = create(request, Workspace(ledger.home))
-    ledger.add_eval_set(eval_set, request.name)
+def create_study(ledger: Ledger, request: StudyRequest, bound: Bound | None = None) -> Study:
+    """Bind model and data unless they are, store the study and start its automatic rows. Raises WhetstoneError."""
+    study, eval_set = create(request, Workspace(ledger.home), bound)
+    ledger.add_eval_set(eval_set, request.data_name or request.name)
     ledger.add_study(study)
     start_baseline(ledger, study)
     return study
@@ -133,6 +133,7 @@ def start_sample(ledger: Ledger, name: str, created_by: str) -> Study:
         name=sample.title,
         model_id=manifest.id,
         table_id=table_id,
+        data_name=sample.data.name,
         choices=DataChoices(**sample.choices),
         terms=Terms(
             goal=sample.goal, metric=sample.metric, max_drop=sample.max_drop, slice_max_drop=sample.slice_max_drop
