@@ -1,4 +1,4 @@
-"""Three ways for a file to come in: from the browser, streamed by a command, or out of the import folder."""
+"""The ways for a file to come in: from the browser, streamed, out of the import folder, or known here already."""
 
 from __future__ import annotations
 
@@ -15,17 +15,27 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from engine.errors import WhetstoneError
 from engine.settings import settings
 from pages._ui import uploads
+from pages._ui.drop_zone import drop_zone
 from pages._ui.parts import refusal
 from pages._ui.text import plain
 
 Take = Callable[[Path, str], None]  # (file on this machine, name to show); raises WhetstoneError with a sentence
-WAYS = {"Upload": "upload_file", "Stream a big file": "terminal", "Import folder": "folder_open"}
+WAYS = {
+    "Upload": "upload_file",
+    "Stream a big file": "cloud_upload",
+    "Known here": "history",
+    "Import folder": "folder_open",
+}
 
 
-def bring(what: str, key: str, take: Take) -> None:
-    """Draw the ways in; hand a file that came to `take`, then rerun. A refusal is shown until another file comes."""
+def bring(what: str, key: str, take: Take, known: Callable[[], None] | None = None) -> None:
+    """Draw the ways in; hand a file that came to `take`, then rerun. A refusal is shown until another file comes.
+
+    known: draws what this history holds already, where there is such a thing.
+    """
     folder = settings().import_dir
-    ways = [way for way in WAYS if way != "Import folder" or folder]
+    offered = {"Import folder": folder is not None, "Known here": known is not None}
+    ways = [way for way in WAYS if offered.get(way, True)]
     way = st.segmented_control(
         "How does the file come?",
         ways,
@@ -39,13 +49,16 @@ def bring(what: str, key: str, take: Take) -> None:
         _upload(what, key, take)
     elif way == "Import folder":
         _import(what, key, folder, take)
+    elif way == "Known here" and known is not None:
+        known()
     else:
-        _stream(key, take)
+        _stream(what, key, take)
     if refused := st.session_state.get(f"{key}-refusal"):
         refusal(refused)
 
 
-def _hand_over(path: Path, name: str, key: str, take: Take) -> bool:
+def hand_over(path: Path, name: str, key: str, take: Take) -> bool:
+    """Let `take` read the file; a refusal is kept for the next run, which shows it below the ways in."""
     st.session_state.pop(f"{key}-refusal", None)
     try:
         with st.spinner(f"Reading {plain(name, 60)}"):
@@ -60,7 +73,7 @@ def _upload(what: str, key: str, take: Take) -> None:
     config = settings()
     upload = st.file_uploader(what, key=f"{key}-file", max_upload_size=uploads.WIDGET_LIMIT_MB)
     st.caption(
-        f"Up to {uploads.WIDGET_LIMIT_MB} MB this way (the setting `server.maxUploadSize`); stream anything larger. "
+        f"Up to {uploads.WIDGET_LIMIT_MB} MB this way (the setting server.maxUploadSize); stream anything larger. "
         "The file stays on this server."
     )
     if upload is None or st.session_state.get(f"{key}-seen") == upload.file_id:
@@ -73,7 +86,7 @@ def _upload(what: str, key: str, take: Take) -> None:
         return
     finally:
         _drop_buffer(upload)
-    if _hand_over(path, uploads.display_name(upload.name), key, take):
+    if hand_over(path, uploads.display_name(upload.name), key, take):
         st.rerun()
     uploads.forget(path, config.home)
 
@@ -94,19 +107,21 @@ def _import(what: str, key: str, folder: Path | None, take: Take) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox(what, names, key=f"{key}-import")
         if st.button("Take this file", icon=":material/input:", key=f"{key}-import-go"):
-            _hand_over(uploads.import_file(folder, name), name, key, take) and st.rerun()
+            hand_over(uploads.import_file(folder, name), name, key, take) and st.rerun()
 
 
-def _stream(key: str, take: Take) -> None:
+def _stream(what: str, key: str, take: Take) -> None:
     home = settings().home
     token = st.session_state.get(f"{key}-token")
     if token is None or uploads.arrival(home, token).stage == "unknown":
         token = st.session_state[f"{key}-token"] = uploads.issue(home)
-    st.markdown("Run this where the file is. The command works once, within an hour.")
+    hint = "Drop it here. It is streamed to the server's disk, however big it is."
+    drop_zone(what, hint, token, key=f"{key}-zone")
+    st.markdown("Or run this where the file is. The command works once, within an hour.")
     st.code(_command(token), language="bash", wrap_lines=True)
     arrived = uploads.arrival(home, token)
     if arrived.stage == "whole" and arrived.path is not None:
-        done = _hand_over(arrived.path, arrived.name, key, take)
+        done = hand_over(arrived.path, arrived.name, key, take)
         st.session_state.pop(f"{key}-token")
         if not done:
             uploads.discard(home, token)

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import pandas as pd
 import streamlit as st
 
 from engine.data.choices import DataChoices
 from engine.data.profile import ColumnProfile, TableProfile
-from engine.data.roles import guess_roles
 from engine.errors import WhetstoneError
 from engine.intake import read_table
 from engine.records import Role
 from pages._ui.parts import refusal
-from pages._ui.steps.state import Brought, workspace
-from pages._ui.text import plain
+from pages._ui.steps.roles import MEANING, ROLES, as_roles, guessed, shown, with_roles
+from pages._ui.steps.state import ROLES_DRAWN, Brought, workspace
+from pages._ui.text import plain, shorten
 
-ROLES: tuple[Role, ...] = get_args(Role)
-MEANING = (
-    "feature: goes into the model · label: the truth · slice: judged value by value · group: rows that stay together · "
-    "id: names the row · weight: counts the row more or less · split: train, calibration, selection or certification · "
-    "ignored: not used"
-)
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 SHOWN_READING = ("encoding", "separator")
 ENCODINGS = ("utf-8", "cp1252", "latin-1", "utf-16", "shift_jis", "gb18030")
 N_PREVIEW = 6
+MOST_ROWS_HIGH = 14
+FIXED = ("Column", "Guessed", "Holds", "Missing", "Distinct", "Examples")
 
 
 def preview(profile: TableProfile) -> None:
@@ -66,8 +60,9 @@ def reading_form(state: Brought) -> None:
         except WhetstoneError as error:
             refusal(error)
             return
-        state.said.clear()
-        state.said.update(encoding=encoding, separator=separator)
+        assert state.model is not None
+        state.said = as_roles(state.said, state.profile, state.model.signature)
+        state.said |= {"encoding": encoding, "separator": separator}
         st.rerun()
 
 
@@ -76,45 +71,62 @@ def columns_editor(state: Brought) -> None:
     assert state.model is not None
     assert state.profile is not None
     assert state.table_id is not None
-    others = DataChoices(**{name: value for name, value in state.said.items() if name != "roles"})
-    guessed = guess_roles(state.profile, state.model.signature, choices=others)
-    said: dict[str, Role] = state.said.get("roles", {})
-    key = f"ns-roles-{state.table_id[:12]}"
+    guess = guessed(state.profile, state.model.signature, state.said)
+    roles, also = shown(state.profile, state.model.signature, state.said)
+    # another guess (a new model, another task) draws the table anew; an edit must not, or the cursor would jump
+    drawn = f"{DataChoices(roles=guess).fingerprint[:6]}-{st.session_state.get(ROLES_DRAWN, 0)}"
+    key = f"ns-roles-{state.table_id[:12]}-{drawn}"
     if key not in st.session_state:  # first drawn, or drawn again after another step: start from what was said
-        st.session_state[f"{key}-base"] = _frame(state.profile, {**guessed, **said})
+        st.session_state[f"{key}-base"] = _frame(state.profile, roles, also, guess)
     edited = st.data_editor(
         st.session_state[f"{key}-base"],
         key=key,
         hide_index=True,
-        height="content",
-        row_height=34,
-        disabled=("Column", "Holds", "Missing", "Distinct", "Examples"),
+        height=35 * (min(len(state.profile.columns), MOST_ROWS_HIGH) + 1) + 2,
+        row_height=35,
+        disabled=FIXED,
         column_config={
-            "Role": st.column_config.SelectboxColumn(options=list(ROLES), required=True, help=MEANING, width=110),
-            "Missing": st.column_config.NumberColumn(format="localized", width=90),
-            "Distinct": st.column_config.TextColumn(width=90),
+            "Role": st.column_config.SelectboxColumn(options=list(ROLES), required=True, help=meanings(), width=120),
+            "Also a slice": st.column_config.CheckboxColumn(
+                help="Judge every value of this column on its own, beside the role it has.", width=100
+            ),
+            "Guessed": st.column_config.TextColumn(help="What the file and the model suggest.", width=90),
+            "Missing": st.column_config.NumberColumn(format="localized", width=80),
+            "Distinct": st.column_config.TextColumn(width=80),
         },
         alt="The columns of the data file and the role of each",
     )
-    roles = dict(zip(edited["Column"], edited["Role"], strict=True))
-    state.said["roles"] = {name: role for name, role in roles.items() if role != guessed.get(name)}
-    st.caption(MEANING)
+    chosen: dict[str, Role] = dict(zip(edited["Column"], edited["Role"], strict=True))
+    ticked = set(edited["Column"][edited["Also a slice"].astype(bool) & (edited["Role"] != "slice")])
+    said = with_roles(state.said, chosen, ticked, guess)
+    if said != state.said:
+        state.said = said
+        st.rerun()  # the steps above and the cards below depend on it
+    st.caption(meanings())
 
 
-def _frame(profile: TableProfile, roles: dict[str, Role]) -> pd.DataFrame:
+def meanings() -> str:
+    """What each role means, in the order in which the engine names them."""
+    return " · ".join(f"{role}: {MEANING.get(role, role)}" for role in ROLES)
+
+
+def _frame(profile: TableProfile, roles: dict[str, Role], also: set[str], guess: dict[str, Role]) -> pd.DataFrame:
     rows = [
         {
             "Column": column.name,
             "Role": roles.get(column.name, "ignored"),
-            "Holds": _holds(column),
+            "Also a slice": column.name in also,
+            "Guessed": guess.get(column.name, "ignored"),
+            "Holds": holds(column),
             "Missing": column.n_missing,
             "Distinct": "> 1,000" if column.n_unique is None else f"{column.n_unique:,}",
-            "Examples": ", ".join(column.examples[:4]),
+            "Examples": ", ".join(shorten(text, 12) for text in column.examples[:4]),
         }
         for column in profile.columns
     ]
     return pd.DataFrame(rows)
 
 
-def _holds(column: ColumnProfile) -> str:
+def holds(column: ColumnProfile) -> str:
+    """'number', 'array 3×32×32'."""
     return f"{column.kind} {'×'.join(map(str, column.shape))}".strip()

@@ -6,19 +6,24 @@ from pathlib import Path
 
 import streamlit as st
 
-from engine.data.choices import DataChoices
-from engine.errors import WhetstoneError
-from engine.intake import read_table
+from engine.data.profile import TableProfile
+from engine.intake import load_profile, read_table
 from engine.settings import settings
-from engine.study import StudyRequest, create
 from pages._ui import uploads
 from pages._ui.bring import bring
-from pages._ui.parts import card_title, refusal
+from pages._ui.parts import card_title
 from pages._ui.steps.answers import answers_form
+from pages._ui.steps.check import check, onward
 from pages._ui.steps.columns import columns_editor, preview, reading_form
+from pages._ui.steps.known import KnownData, known_data
+from pages._ui.steps.mapping import mapping_card
 from pages._ui.steps.match import match_card
+from pages._ui.steps.roles import ABOUT_COLUMNS, as_roles
 from pages._ui.steps.state import Brought, go_to, workspace
 from pages._ui.text import plain
+from sample_models import samples
+
+REPLACE = "ns-data-replace"
 
 
 def data_step(state: Brought) -> None:
@@ -29,36 +34,29 @@ def data_step(state: Brought) -> None:
             "Go to the model", icon=":material/arrow_back:", key="ns-data-missing", on_click=go_to, args=("Model",)
         )
         return
-    if state.profile is None:
+    if not state.has_data or st.session_state.get(REPLACE):
         _ask(state)
+        return
+    if state.profile is None:
+        _of_a_study(state)
         return
     with st.container(border=True, key="ns-data-card"):
         card_title(plain(state.data_name, 60), lambda: reading_form(state))
         preview(state.profile)
-        st.button(
-            "Bring another file",
-            type="tertiary",
-            icon=":material/swap_horiz:",
-            key="ns-data-again",
-            on_click=_again,
-            args=(state,),
-        )
+        _another_file()
     with st.container(border=True, key="ns-roles-card"):
         card_title("What each column is")
         columns_editor(state)
+    problem = mapping_card(state)
     with st.container(border=True, key="ns-answers-card"):
         card_title("What the model answers")
         answers_form(state)
     _training_rows(state)
-    _check(state)
-
-
-def choices(state: Brought) -> DataChoices:
-    """What was said so far, as the engine takes it."""
-    return DataChoices(**state.said)
+    check(state, problem)
 
 
 def _ask(state: Brought) -> None:
+    assert state.model is not None
     with st.container(border=True, key="ns-data-form"):
         card_title("Which evaluation rows?")
         st.markdown(
@@ -67,69 +65,83 @@ def _ask(state: Brought) -> None:
         )
 
         def take(path: Path, name: str) -> None:
-            state.table_id, state.profile = read_table(path, name, workspace())
-            state.data_name, state.data_file = name, path
-            state.said.clear()
-            state.forget_check()
+            table_id, profile = read_table(path, name, workspace())
+            sample = samples().get(state.fields.pop("ns-sample", ""))
+            said = dict(sample.choices) if sample and sample.data == path else state.said
+            if state.data_file and state.data_file != path:
+                uploads.forget(state.data_file, settings().home)
+            _take_up(state, table_id, profile, name, said)
+            state.data_file = path
 
-        bring("Evaluation set", "ns-data", take)
+        def use(known: KnownData) -> None:
+            assert known.study.source is not None
+            said = known.study.source.choices
+            if state.model is None or known.study.model_id != state.model.id:
+                said = {field: value for field, value in said.items() if field in ABOUT_COLUMNS}
+            _take_up(state, known.table_id, load_profile(known.table_id, workspace()), known.name, said)
+            state.data_file = None
+
+        bring("Evaluation set", "ns-data", take, lambda: known_data(state, take, use))
+        if state.has_data:
+            name = plain(state.data_name, 60)
+            st.button(f"Keep {name}", icon=":material/undo:", key="ns-data-keep", on_click=_replace, args=(False,))
 
 
-def _again(state: Brought) -> None:
-    if state.data_file:
-        uploads.forget(state.data_file, settings().home)
-    state.table_id = state.profile = state.data_file = None
-    state.forget_check()
-    st.query_params.pop("data", None)
+def _take_up(state: Brought, table_id: str, profile: TableProfile, name: str, said: dict[str, object]) -> None:
+    """Other rows; what was said about columns that they have too stays."""
+    assert state.model is not None
+    kept = {field: value for field, value in said.items() if field not in ("encoding", "separator")}
+    state.table_id, state.profile, state.data_name = table_id, profile, name
+    state.said = as_roles(kept, profile, state.model.signature)
+    _replace(False)
+
+
+def _of_a_study(state: Brought) -> None:
+    """Rows that another study bound; the file they came from is not known here."""
+    bound = state.matches
+    assert bound is not None
+    with st.container(border=True, key="ns-data-card"):
+        card_title(plain(state.data_name, 60))
+        st.caption(
+            f"{bound.info.n_rows:,} rows, bound and split as in the study before. Their file was not remembered then: "
+            "to change what the columns are, bring it again."
+        )
+        _another_file()
+    match_card(bound)
+    onward(state, bound)
+
+
+def _another_file() -> None:
+    st.button(
+        "Bring another file",
+        type="tertiary",
+        icon=":material/swap_horiz:",
+        key="ns-data-again",
+        on_click=_replace,
+        args=(True,),
+    )
+
+
+def _replace(wanted: bool) -> None:
+    st.session_state[REPLACE] = wanted
 
 
 def _training_rows(state: Brought) -> None:
     with st.expander("More rows for training levers (optional)", icon=":material/playlist_add:", key="ns-train-box"):
         if state.train_table_id:
             st.markdown(f"**{plain(state.train_name, 60)}** is used by levers that learn, and for nothing else.")
+            if st.button("Take it out", type="tertiary", icon=":material/close:", key="ns-train-out"):
+                state.train_table_id, state.train_name = None, ""
+                st.rerun()
             return
         st.markdown(
-            "Rows in the same columns, for levers that need data to learn from. Quality is never judged on them."
+            "Rows in the same columns, for levers that need data to learn from. Quality is never judged on them; rows "
+            "that are evaluation rows too are refused."
         )
 
         def take(path: Path, name: str) -> None:
             state.train_table_id, _ = read_table(path, name, workspace())
             state.train_name = name
-            state.forget_check()
             uploads.forget(path, settings().home)
 
         bring("Training rows", "ns-train", take)
-
-
-def _check(state: Brought) -> None:
-    assert state.model is not None
-    assert state.table_id is not None
-    request = StudyRequest(
-        name="check",
-        model_id=state.model.id,
-        table_id=state.table_id,
-        train_table_id=state.train_table_id,
-        choices=choices(state),
-    )
-    if state.checked and state.checked[0] == request.fingerprint:
-        match_card(state)
-        st.button(
-            "Continue to the promise", type="primary", icon=":material/arrow_forward:", key="ns-data-next",
-            on_click=go_to, args=("Promise",),
-        )  # fmt: skip
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        go = st.button("Check that they match", type="primary", icon=":material/fact_check:", key="ns-check")
-        st.caption(
-            "Binds the columns to the model's inputs and runs the first rows. Takes a few seconds.", width="content"
-        )
-    if not go:
-        return
-    try:
-        with st.spinner("Binding the data to the model"):
-            state.checked = (request.fingerprint, *create(request, workspace()))
-    except WhetstoneError as error:
-        todo = "change the columns above, or bring another file."
-        refusal(error, todo, lead="**The model and the data do not match yet.**  \n")
-        return
-    st.rerun()

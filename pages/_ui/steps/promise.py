@@ -2,148 +2,197 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Literal
 
 import streamlit as st
 
+from engine.environment import usable_cores
 from engine.errors import WhetstoneError
-from engine.jobs.start import create_study
-from engine.quality.capability import capability
-from engine.records import EvalSetInfo, Goal, Study, Workload
-from engine.study import StudyRequest, Terms, checked
-from pages._ui import loaders
-from pages._ui.identity import current_user
-from pages._ui.parts import card_title, problem, refusal
-from pages._ui.steps.data import choices
-from pages._ui.steps.state import Brought, go_to, start_over
-from pages._ui.text import plain
-from pages._ui.words import GOALS, METRICS, drop_unit
+from engine.quality.metrics import MEDIAN, auto_metric
+from engine.records import METRICS, Band, Goal, Metric, Workload
+from engine.study import Bound, Terms, checked, promise
+from pages._ui.parts import card_title, problem
+from pages._ui.steps import fields
+from pages._ui.steps.certifiable import certifiable_card
+from pages._ui.steps.known_so_far import known_so_far
+from pages._ui.steps.start import Serving, freeze_card, leave
+from pages._ui.steps.state import Brought, go_to
+from pages._ui.text import sentence
+from pages._ui.words import GOALS, drop_unit
 
-KEEP: Final = "session"  # a value typed here survives a visit to another step
+Auto = Literal["auto"]
 
 
 def promise_step(state: Brought) -> None:
-    """Ask for goal, band and workload; create the study and start its baseline."""
+    """Ask for goal, band and workload; show what the rows can certify and what the promise says; create the study."""
     if state.study_id is not None:  # the other half of a double click made it
-        _leave(state)
-    if state.model is None or state.profile is None or state.checked is None:
-        missing = "Data" if state.model else "Model"
-        st.markdown("The promise is set once the model and the data are known to belong together.")
-        st.button(
-            f"Go to the {missing.lower()}",
-            icon=":material/arrow_back:",
-            key="ns-promise-missing",
-            on_click=go_to,
-            args=(missing,),
-        )
+        leave(state)
+    bound = state.matches
+    if bound is None:
+        _missing(state)
         return
+    known_so_far(state, bound)
     with st.container(border=True, key="ns-promise-form"):
         card_title("What must hold?")
-        name = st.text_input(
-            "Name of the study",
-            value=state.model_name.rsplit(".", 1)[0][:80],
-            max_chars=200,
-            key="ns-name",
-            persist_state=KEEP,
+        name = fields.text(
+            state, "Name of the study", "ns-name", state.model_name.rsplit(".", 1)[0][:80], max_chars=200
         )
-        fields = {**_band(state.checked[1], state.checked[2]), **_work(state)}
-        st.caption(
-            "The promise cannot be changed once the first measurement has started. To change it, make a new study."
-        )
-        with st.container(horizontal=True, vertical_alignment="center"):
-            go = st.button("Freeze the promise and measure", type="primary", icon=":material/lock:", key="ns-go")
-            st.button("Back", key="ns-promise-back", on_click=go_to, args=("Data",))
-    if go:
-        _start(state, name, fields)
+        if not name.strip():
+            fields.wrong("A study needs a name.")
+        terms = {**_goal(state), **_quality(state, bound)}
+        serving = _serving(state, bound, terms["goal"])
+    try:
+        made = promise(checked(Terms, **terms), bound.signature, bound.info)
+    except WhetstoneError as error:
+        problem(sentence(error))
+        return
+    if made.band.metric is not None:
+        certifiable_card(state, bound, made.band)
+    else:
+        st.caption(":material/info: No labels, so no quality can be lost on paper: agreement and time are shown.")
+    freeze_card(state, bound, name.strip(), checked(Terms, **terms), made, serving)
 
 
-def _band(study: Study, info: EvalSetInfo) -> dict[str, object]:
-    band = study.promise.band
-    unit = drop_unit(band)
+def _missing(state: Brought) -> None:
+    missing = "Model" if state.model is None else "Data"
+    st.markdown("The promise is set once the model and the data are known to belong together.")
+    st.button(
+        f"Go to the {missing.lower()}",
+        icon=":material/arrow_back:",
+        key="ns-promise-missing",
+        on_click=go_to,
+        args=(missing,),
+    )
+
+
+def _goal(state: Brought) -> dict[str, Any]:
     with st.grid(2, min_column_width=200):
-        kind = st.selectbox("Goal", list(GOALS), format_func=lambda key: GOALS[key], key="ns-goal", persist_state=KEEP)
-        factor = st.number_input(
-            "At least this many times better", 1.1, 1000.0, 3.0, 0.5, format="%.1f", key="ns-factor",
-            persist_state=KEEP, help="Met when the whole 95 % interval of the speed-up lies above it.",
+        kind = fields.choice(
+            state, "Goal", "ns-goal", list(GOALS), "p50", GOALS.__getitem__,
+            help="What has to become better: the usual call, the slowest calls, or the cost of a prediction.",
         )  # fmt: skip
-        if band.metric is None:
-            st.caption("No labels, so no quality can be lost on paper: agreement with the original and time are shown.")
-            return {"goal": {"kind": kind, "factor": factor}}
-        overall = st.number_input(
-            f"Lose at most, overall ({unit})", 0.0, 100.0, 1.0, 0.1, format="%.2f", key="ns-drop", persist_state=KEEP,
-            help=f"Of {METRICS[band.metric]}, on all rows.",
+        factor = fields.number(
+            state, "At least this many times better", "ns-factor", 3.0, 1.1, 1000.0, step=0.5, format="%.1f",
+            help="Met when the whole 95 % interval of the speed-up lies above it.",
         )  # fmt: skip
-        each = st.number_input(
-            f"Lose at most, any slice ({unit})", 0.0, 100.0, 2.0, 0.1, format="%.2f", key="ns-slice-drop",
-            persist_state=KEEP, disabled=not band.slices,
+    return {"goal": checked(Goal, kind=kind, factor=factor)}
+
+
+def _quality(state: Brought, bound: Bound) -> dict[str, Any]:
+    metric, tau = _metric(state, bound)
+    if metric is None:
+        return {}
+    band = Band(metric=metric, relative=not METRICS[metric].fixed_scale)
+    unit, title = drop_unit(band), METRICS[metric].title
+    columns = list(dict.fromkeys(part.column for part in bound.info.slices))
+    by_class = METRICS[metric].class_wise or bound.signature.task == "multilabel"
+    with st.grid(3, min_column_width=200):
+        overall = fields.number(
+            state, f"Lose at most, overall ({unit})", "ns-drop", 1.0, 0.0, 100.0, step=0.1, format="%.2f",
+            help=f"Of {title}, on all rows. {_scale(band)}",
+        )  # fmt: skip
+        each = fields.number(
+            state, f"Lose at most, any slice ({unit})", "ns-slice-drop", 2.0, 0.0, 100.0, step=0.1, format="%.2f",
+            disabled=not (columns or by_class),
             help="A slice is all rows with one value in a slice column, for example one region.",
         )  # fmt: skip
-        n_certificates = st.number_input(
-            "Certificates", 1, 20, 3, key="ns-certificates", persist_state=KEEP,
+        n_certificates = fields.number(
+            state, "Certificates", "ns-certificates", 3, 1, 20,
             help="How many variants may be judged on the certification rows. The more, the stricter each is judged.",
         )  # fmt: skip
-    judged = ", ".join(plain(column, 40) for column in band.slices) or "none; mark slice columns in the data step"
-    st.caption(f"Judged by {METRICS[band.metric]}. Slices: {judged}.")
-    if not band.relative:
-        st.caption(f":material/info: {plain(capability(info.splits.get('certification', 0), overall / 100), 400)}.")
+    slices: list[str] = []
+    strict = False
+    if columns:
+        with st.grid(2, min_column_width=200, vertical_alignment="bottom"):
+            slices = fields.several(
+                state, "Slices that are judged", "ns-slices", columns, help="Mark more of them in the data step.",
+                placeholder="No slice is judged",
+            )  # fmt: skip
+            strict = fields.toggle(
+                state, "Every slice must be covered", "ns-all-slices",
+                help="A slice with too few rows then blocks the certificate; otherwise it is listed as not covered.",
+            )  # fmt: skip
+    else:
+        st.caption(":material/info: No slice column is marked in the data step, so no slice is judged.")
     return {
-        "goal": {"kind": kind, "factor": factor},
+        "metric": metric,
+        "tau": tau,
         "max_drop": overall / 100,
         "slice_max_drop": each / 100,
         "n_certificates": n_certificates,
+        "slices": tuple(slices),
+        "require_all_slices": strict,
     }
 
 
-def _work(state: Brought) -> dict[str, object]:
-    fixed = state.model.signature.fixed_batch if state.model else None
+def _metric(state: Brought, bound: Bound) -> tuple[Metric | None, float | None]:
+    """The metric that is chosen, and the quantile where it has one."""
+    task = bound.signature.task
+    assert task is not None
+    labelled = bound.info.n_unlabelled < bound.info.n_rows
+    usual = auto_metric(task, labelled=labelled)
+    fitting: list[Metric] = [
+        name for name, facts in METRICS.items() if task in facts.tasks and (labelled or not facts.needs_label)
+    ]
+    if usual is None:
+        return None, None
+    options: list[Metric | Auto] = ["auto", *fitting]
+
+    def words(option: Metric | Auto) -> str:
+        if option == "auto":
+            return f"{_capital(METRICS[usual].title)} (proposed)"
+        facts = METRICS[option]
+        return f"{_capital(facts.title)}: {'larger' if facts.larger_is_better else 'smaller'} is better"
+
+    with st.grid(2, min_column_width=200):
+        chosen = fields.choice(
+            state, "Quality is judged by", "ns-metric", options, "auto", words, help="Every metric that fits the task."
+        )
+        metric: Metric = usual if chosen == "auto" else chosen
+        tau = None
+        if metric == "pinball":
+            tau = fields.number(
+                state, "Quantile τ", "ns-tau", MEDIAN, 0.01, 0.99, step=0.05, format="%.2f",
+                help="Which quantile the model predicts: 0.9 counts what is too low nine times as much.",
+            )  # fmt: skip
+    return metric, tau
+
+
+def _serving(state: Brought, bound: Bound, goal: Goal) -> Serving:
+    fixed = bound.signature.fixed_batch
+    cores = usable_cores()
     with st.grid(4, min_column_width=150):
-        batch = st.number_input(
-            "Items per call", 1, 65536, fixed or 1, key="ns-batch", persist_state=KEEP, disabled=bool(fixed),
-            help="The batch size that the promise is about." + (f" This model takes {fixed} only." if fixed else ""),
-        )  # fmt: skip
-        threads = st.number_input(
-            "Threads", 1, 256, 1, key="ns-threads", persist_state=KEEP, help="Cores that one serving process may use."
-        )
-        price = st.number_input(
-            "Price of a replica-hour", 0.0, None, None, key="ns-price", persist_state=KEEP,
-            placeholder="no price, no cost",
-            help="What one serving process costs for an hour. Without it no cost is shown.",
-        )  # fmt: skip
-        currency = st.text_input("Currency", "USD", max_chars=8, key="ns-currency", persist_state=KEEP)
-    return {"batch": batch, "threads": threads, "price": price or None, "currency": currency}
+        with st.container(gap="xxsmall"):
+            if fixed:
+                state.fields["ns-batch"] = fixed
+            batch = fields.number(
+                state, "Items per call", "ns-batch", fixed or 1, 1, 65536, disabled=bool(fixed),
+                help="The batch size that the promise is about."
+                + (f" This model takes {fixed} only." if fixed else ""),
+            )  # fmt: skip
+        with st.container(gap="xxsmall"):
+            threads = fields.number(
+                state, "Threads", "ns-threads", 1, 1, 256, help="Cores that one serving process may use."
+            )
+            if threads > cores:
+                fields.wrong(f"Only {cores} cores may be used here.")
+        with st.container(gap="xxsmall"):
+            price = fields.number(
+                state, "Price of a replica-hour", "ns-price", None, 0.0, None, placeholder="no price, no cost",
+                help="What one serving process costs for an hour. Without it no cost is shown.",
+            )  # fmt: skip
+            if goal.kind == "cost" and not price:
+                fields.wrong("A goal in cost needs this price.")
+        with st.container(gap="xxsmall"):
+            currency = fields.text(state, "Currency", "ns-currency", "USD", max_chars=8)
+            if not currency.strip():
+                fields.wrong("For example USD, EUR or INR.")
+    return Serving(checked(Workload, batch_size=batch, threads=threads), price or None, currency.strip(), cores)
 
 
-def _start(state: Brought, name: str, said: dict[str, object]) -> None:
-    assert state.model is not None
-    assert state.table_id is not None
-    terms = {key: said[key] for key in ("max_drop", "slice_max_drop", "n_certificates") if key in said}
-    try:
-        request = checked(
-            StudyRequest,
-            name=name.strip(),
-            model_id=state.model.id,
-            table_id=state.table_id,
-            train_table_id=state.train_table_id,
-            choices=choices(state),
-            terms=checked(Terms, goal=checked(Goal, **said["goal"]), **terms),  # type: ignore[arg-type]
-            workload=checked(Workload, batch_size=said["batch"], threads=said["threads"]),
-            price_per_hour=said["price"],
-            currency=said["currency"],
-            created_by=current_user(),
-        )
-        if request.terms.goal.kind == "cost" and request.price_per_hour is None:
-            problem("**A goal in cost needs the price of a replica-hour.**", "fill it in, or choose another goal.")
-            return
-        with st.spinner("Storing the study and starting its baseline"):
-            loaders.ledger().add_model(state.model, state.model_name)
-            state.study_id = create_study(loaders.ledger(), request).id
-    except WhetstoneError as error:
-        refusal(error)
-        return
-    _leave(state)
+def _scale(band: Band) -> str:
+    return "As a share of what the original loses." if band.relative else "1 point is 0.01 of the metric."
 
 
-def _leave(state: Brought) -> None:
-    query = {"study": state.study_id or ""}
-    start_over()
-    st.switch_page("study.py", query_params=query)
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]

@@ -1,32 +1,32 @@
-"""What a person has brought so far. Kept in the session; the ids also in the address, so that a reload keeps them."""
+"""What a person has brought so far: kept in the session, and by `drafts.py` over reloads and days."""
 
 from __future__ import annotations
 
-import re
+import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from engine.data.choices import DataChoices
 from engine.data.profile import TableProfile
-from engine.errors import NotFound
-from engine.intake import load_profile
-from engine.records import EvalSetInfo, Manifest, Study
+from engine.records import Manifest
 from engine.settings import settings
+from engine.study import Bound, StudyRequest
 from engine.workspace import Workspace
-from pages._ui import uploads
 
 STEPS = ("Model", "Data", "Promise")
 STEP_KEY = "pick-ns-step"
-_STATE = "ns-brought"
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+STATE = "ns-brought"
+ROLES_DRAWN = "ns-roles-drawn"
 
 
 @dataclass
 class Brought:
     """The model, the data and what was said about them."""
 
+    draft_id: str = field(default_factory=lambda: secrets.token_hex(6))
     model: Manifest | None = None
     model_name: str = ""
     table_id: str | None = None
@@ -36,34 +36,56 @@ class Brought:
     train_table_id: str | None = None
     train_name: str = ""
     said: dict[str, Any] = field(default_factory=dict)  # fields of DataChoices that differ from the guess
+    fields: dict[str, Any] = field(default_factory=dict)  # what was typed on the page, by the key of its widget
+    bound: tuple[str, Bound] | None = None  # (fingerprint of what was bound, what came out)
+    from_study: str | None = None  # name of the study this one starts from
     study_id: str | None = None  # set in the moment the study exists: a double click must not make a second one
-    checked: tuple[str, Study, EvalSetInfo] | None = None  # (fingerprint of what was bound, what came out)
 
-    def forget_check(self) -> None:
-        """Something changed: what was bound before no longer counts."""
-        self.checked = None
+    def request(self, **more: Any) -> StudyRequest:
+        """What was brought, as the engine takes it."""
+        assert self.model is not None
+        return StudyRequest(
+            **{"name": "draft", **more},
+            model_id=self.model.id,
+            table_id=self.table_id,
+            data_name=self.data_name,
+            train_table_id=self.train_table_id,
+            train_name=self.train_name,
+            choices=self.choices,
+        )
+
+    @property
+    def choices(self) -> DataChoices:
+        """What was said about the data, as the engine takes it."""
+        return DataChoices(**self.said)
+
+    @property
+    def has_data(self) -> bool:
+        """Rows were brought, or those of another study are used."""
+        return self.profile is not None or self.matches is not None
+
+    @property
+    def matches(self) -> Bound | None:
+        """What binding gave, as long as nothing was changed since."""
+        if self.model is None or self.bound is None or self.bound[0] != self.request().fingerprint:
+            return None
+        return self.bound[1]
 
 
-def brought() -> Brought:
-    """This session's state; after a reload the model and the data named in the address."""
-    if _STATE not in st.session_state:
-        st.session_state[_STATE] = _from_address()
-        if (step := st.query_params.get("step")) in STEPS:
-            st.session_state.setdefault(STEP_KEY, step)
-    state: Brought = st.session_state[_STATE]
-    for name, value in (("model", state.model and state.model.id), ("data", state.table_id)):
-        if value and st.query_params.get(name) != value:
-            st.query_params[name] = value
-    return state
+def begin(state: Brought) -> None:
+    """Put another draft on the table; the one before stays saved."""
+    for key in [key for key in st.session_state if str(key).startswith(("ns-", "pick-ns-"))]:
+        del st.session_state[key]
+    st.session_state[STATE] = state
+    if not state.model:
+        st.session_state[STEP_KEY] = "Model"
+    else:
+        st.session_state[STEP_KEY] = "Promise" if state.matches else "Data"
 
 
 def start_over() -> None:
-    """Forget everything of this draft: the study exists now, or the person wants to begin again."""
-    state: Brought | None = st.session_state.pop(_STATE, None)
-    if state and state.data_file:
-        uploads.forget(state.data_file, settings().home)
-    for key in [key for key in st.session_state if str(key).startswith(("ns-", STEP_KEY))]:
-        del st.session_state[key]
+    """Callback: an empty draft."""
+    begin(Brought())
 
 
 def go_to(step: str) -> None:
@@ -71,22 +93,11 @@ def go_to(step: str) -> None:
     st.session_state[STEP_KEY] = step
 
 
+def redraw_roles() -> None:
+    """Roles were changed elsewhere: the table of columns starts anew from what is said now."""
+    st.session_state[ROLES_DRAWN] = st.session_state.get(ROLES_DRAWN, 0) + 1
+
+
 def workspace() -> Workspace:
     """The files of this home."""
     return Workspace(settings().home)
-
-
-def _from_address() -> Brought:
-    state = Brought()
-    asked = {name: st.query_params.get(name, "") for name in ("model", "data")}
-    files = workspace()
-    if _DIGEST.fullmatch(asked["model"]):
-        state.model = files.load_manifest(f"upload-{asked['model']}")
-        state.model_name = f"Model {asked['model'][:12]}"
-    if _DIGEST.fullmatch(asked["data"]):
-        try:
-            state.profile = load_profile(asked["data"], files)
-        except NotFound:
-            return state
-        state.table_id, state.data_name = asked["data"], f"Data {asked['data'][:12]}"
-    return state
