@@ -38,6 +38,8 @@ def new_study(visitor, files, *, name, twice=False):
     expect(page.get_by_text("What each column is")).to_be_visible(timeout=60_000)
     click(visitor, "ns-check")
     expect(page.get_by_text("Matches the model")).to_be_visible(timeout=90_000)
+    page.locator(".st-key-ns-classes-ok label").first.click()  # the model does not name its classes
+    expect(page.locator(".st-key-ns-data-next button").first).to_be_enabled(timeout=20_000)
     click(visitor, "ns-data-next")
     page.locator(".st-key-ns-name input").fill(name)
     page.locator(".st-key-ns-name input").press("Enter")
