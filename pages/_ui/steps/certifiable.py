@@ -56,7 +56,7 @@ def _changed(state: Brought) -> float:
     if KEY not in st.session_state:
         kept = state.fields.get(KEY, USUAL)
         st.session_state[KEY] = kept if kept in CHANGED else USUAL
-    chosen: float = st.segmented_control(
+    chosen = st.segmented_control(
         "A variant changes about",
         list(CHANGED),
         required=True,
@@ -64,5 +64,5 @@ def _changed(state: Brought) -> float:
         key=KEY,
         help="The share of rows on which a variant is right where the original was wrong, or the other way round.",
     )
-    state.fields[KEY] = chosen
-    return chosen
+    state.fields[KEY] = chosen or USUAL
+    return chosen or USUAL

@@ -15,7 +15,8 @@ T = TypeVar("T")
 def text(state: Brought, label: str, key: str, default: str, **more: Any) -> str:
     """A line of text."""
     _start(state, key, default)
-    return _kept(state, key, st.text_input(label, key=key, **more))
+    said: str = st.text_input(label, key=key, **more)
+    return _kept(state, key, said)
 
 
 def number(state: Brought, label: str, key: str, default: float | int | None, low: Any, high: Any, **more: Any) -> Any:
@@ -26,8 +27,9 @@ def number(state: Brought, label: str, key: str, default: float | int | None, lo
         inside = min(max(kind(value), low), kind(value) if high is None else high)
         if inside != value or type(value) is not kind:  # a draft of another release; never while somebody types
             st.session_state[key] = inside
-    start = {"value": None} if default is None else {}
-    return _kept(state, key, st.number_input(label, low, high, key=key, **start, **more))
+    start: dict[str, Any] = {"value": None} if default is None else {}
+    draw: Any = st.number_input  # one function for whole numbers and others, which its types keep apart
+    return _kept(state, key, draw(label, low, high, key=key, **start, **more))
 
 
 def choice(
