@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any, get_args
 
@@ -37,6 +38,7 @@ def command(study_ref: str, over: Over, feature_cost: Path | None, seed: int, as
     with door() as opened:
         study = opened.ledger.study(study_ref)
         curve = quality_curve(study, opened.workspace, over, seed=seed, progress=_tell)
+    _tell(1.0, "")
     if as_json:
         saved = {"saved": [_saved_numbers(point, curve, costs) for point in curve.points]} if costs else {}
         say_json(curve.model_dump(mode="json") | saved)
@@ -46,8 +48,8 @@ def command(study_ref: str, over: Over, feature_cost: Path | None, seed: int, as
 
 
 def _tell(fraction: float, text: str) -> None:
-    if click.get_text_stream("stderr").isatty():
-        click.echo(f"\r\033[K{fraction:4.0%} {text[:70]}", err=True, nl=fraction >= 1)
+    if sys.stderr.isatty():
+        click.echo(f"\r\033[K{f'{fraction:4.0%} {text[:70]}' if text else ''}", err=True, nl=False)
 
 
 def _row(point: CurvePoint, curve: QualityCurve, costs: FeatureCosts | None) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def choose_rounds(forest: Forest, routes: np.ndarray, target: np.ndarray, n_keep
     products, with_goal = parts.T @ parts, parts.T @ goal
     largest = float(with_goal.max()) / len(goal)
     if largest <= 0:  # every round is constant
-        return np.r_[np.ones(n_keep), np.zeros(forest.n_rounds - n_keep)]
+        return np.concatenate([np.ones(n_keep), np.zeros(forest.n_rounds - n_keep)])
     penalties = largest * np.geomspace(0.99, 1e-6, N_PENALTIES)
     _, weights, _ = lasso_path(
         parts, goal, alphas=penalties, precompute=products, Xy=with_goal, positive=True, max_iter=300, tol=1e-4

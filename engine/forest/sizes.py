@@ -25,7 +25,7 @@ def sizes(total: int, smallest: int, n: int) -> list[int]:
     if total <= n:
         return list(range(1, total + 1))
     found = np.geomspace(max(1, smallest), total, n)
-    return np.unique(np.rint(found).astype(np.int64)).tolist()
+    return [int(size) for size in np.unique(np.rint(found))]
 
 
 def by_rounds(forest: Forest, rows: np.ndarray, threads: int, tell: Tell) -> Iterator[tuple[int, np.ndarray]]:
