@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.plugin import Lever, Prediction, levers
+from engine.recipe import expected
 from engine.records import Manifest
 
 _MARKS = ("Helps", "Hurts", "Source")
@@ -70,18 +71,29 @@ def story(lever: type[Lever]) -> Story:
     return Story(" ".join(what.split()), more, found.get("Helps"), found.get("Hurts"), source)
 
 
-def bridge(lever: type[Lever], model_format: str) -> str | None:
-    """The title of a lever that takes this format and gives one that `lever` takes; None: none, or none is needed."""
-    if model_format in lever.accepts:
+def bridge(lever: type[Lever], manifest: Manifest, machine: Mapping[str, Any]) -> tuple[type[Lever], str | None] | None:
+    """A lever after which `lever` has its format, and why it does not fit even then (None: it does).
+
+    None: no lever leads there, or none is needed. Of several one after which it fits comes first.
+    """
+    if manifest.format in lever.accepts:
         return None
-    ways = (cls for cls in levers().values() if model_format in cls.accepts and cls.produces in lever.accepts)
-    return next((cls.title for cls in ways), None)
+    ways = [cls for cls in levers().values() if cls.produces in lever.accepts and cls.fits(manifest, machine) is None]
+    found = [(cls, lever.fits(expected(cls, manifest), machine)) for cls in ways]
+    return min(found, key=lambda one: one[1] is not None, default=None)
 
 
 def _entry(name: str, lever: type[Lever], manifest: Manifest, machine: Mapping[str, Any]) -> Entry:
     reason = lever.fits(manifest, machine)
-    expected = lever.predicts(manifest, machine) if reason is None else None
-    return Entry(name, lever, story(lever), reason, expected, bridge(lever, manifest.format))
+    if reason is None:
+        return Entry(name, lever, story(lever), None, lever.predicts(manifest, machine))
+    way = bridge(lever, manifest, machine)
+    if way is None:
+        return Entry(name, lever, story(lever), reason)
+    first, still = way
+    if still is not None:
+        return Entry(name, lever, story(lever), f"{reason}; after {first.title}: {still}")
+    return Entry(name, lever, story(lever), reason, bridge=first.title)
 
 
 def _word(entry: Entry) -> str:

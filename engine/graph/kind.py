@@ -8,7 +8,7 @@ from typing import Any, Literal
 from engine.records import Manifest
 
 Kind = Literal["trees", "convolutions", "transformer", "dense"]
-SMALL_NET = 500_000  # parameters; below it a call is about as dear as the work around it
+SMALL_NET = 100_000  # parameters; below it a call on one row is about as dear as the work around it
 # 8-bit dot products (x86 VNNI and AMX, ARM dot product and matrix multiply); 16-bit arithmetic (ARM).
 EIGHT_BIT = ("amx_int8", "avx512_vnni", "avx_vnni", "i8mm", "asimddp")
 HALF = ("asimdhp",)

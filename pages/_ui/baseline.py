@@ -101,4 +101,5 @@ def _rate_spread(measured: Measurement) -> str | None:
     found = measured.items_per_s_interval
     if found is None or found.low is None or found.high is None:
         return None
-    return f"± {numbers.rate((found.high - found.low) / 2).split(numbers.SPACE)[0]}"
+    low, high = (numbers.rate(bound).split(numbers.SPACE)[0] for bound in (found.low, found.high))
+    return numbers.between(low, high)

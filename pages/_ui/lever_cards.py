@@ -15,7 +15,7 @@ from pages._ui.steps.model import FORMATS
 from pages._ui.text import plain, sentence
 
 GROUPS = {"export": "Export", "quantisation": "Quantise", "pruning": "Prune", "distillation": "Distil"}
-ALL, FITTING = "All", "Fits"
+NEAR, ALL = "For this model", "All"
 
 
 def lever_cards(reached: Manifest, draft: Draft) -> None:
@@ -33,13 +33,15 @@ def lever_cards(reached: Manifest, draft: Draft) -> None:
 
 def _filtered(entries: Sequence[Entry]) -> list[Entry]:
     groups = [group for group in GROUPS if any(entry.group == group for entry in entries)]
-    options = [ALL, FITTING, *groups]
-    st.session_state.setdefault("pick-st-levers", ALL)
+    options = [NEAR, ALL, *groups]
+    st.session_state.setdefault("pick-st-levers", NEAR)
     chosen = st.pills(
         "Show", options, required=True, key="pick-st-levers", format_func=lambda one: GROUPS.get(one, one),
         label_visibility="collapsed",
     )  # fmt: skip
-    return [one for one in entries if chosen in (ALL, None, one.group) or (chosen == FITTING and one.fits)]
+    if chosen == NEAR:  # what fits, and what would fit after one step
+        return [one for one in entries if one.fits or one.bridge]
+    return [one for one in entries if chosen in (ALL, None, one.group)]
 
 
 def _clear() -> None:

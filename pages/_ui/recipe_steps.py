@@ -8,6 +8,7 @@ from engine.catalogue import bridge
 from engine.errors import WhetstoneError
 from engine.recipe import Reached
 from engine.records import Manifest, Step
+from pages._ui import loaders
 from pages._ui.chain import Draft, Item
 from pages._ui.forms import parameters
 from pages._ui.lever_cards import readable
@@ -77,6 +78,7 @@ def _move(draft: Draft, position: int, by: int, word: str, icon: str, *, disable
 
 def _misfit(item: Item, station: Reached) -> None:
     """Why the chain cannot be built like this, and the step that would help."""
-    way = bridge(item.cls, station.before.format)
-    todo = f" **Next:** put “{way}” before it." if way else " **Next:** move it or remove it."
+    way = bridge(item.cls, station.before, loaders.machine())
+    leads = way is not None and way[1] is None
+    todo = f" **Next:** put “{way[0].title}” before it." if way and leads else " **Next:** move it or remove it."
     st.markdown(f":red[:material/link_off: Does not fit here.] {plain(readable(station.reason or ''), 240)}{todo}")

@@ -1,7 +1,6 @@
-import pytest
-
 from engine.catalogue import bridge, catalogue, story
 from engine.export.lightgbm_to_onnx import LightgbmToOnnx
+from engine.export.onnx_optimise import OnnxOptimise
 from engine.plugin import Lever, levers
 from engine.quantisation.int8_dynamic import Int8Dynamic
 from engine.records import Manifest, Signature, TensorSpec
@@ -56,9 +55,15 @@ def test_without_a_model_nothing_is_said_about_fit():
     assert all(entry.fits and entry.prediction is None and entry.bridge is None for entry in catalogue(None, {}))
 
 
-@pytest.mark.parametrize(
-    ("lever", "model_format", "title"),
-    [(Int8Dynamic, "lightgbm", LightgbmToOnnx.title), (Int8Dynamic, "onnx", None), (LightgbmToOnnx, "onnx", None)],
-)
-def test_the_step_that_leads_to_a_lever(lever, model_format, title):
-    assert bridge(lever, model_format) == title
+def test_the_step_that_leads_to_a_lever_and_why_it_does_not():
+    assert bridge(OnnxOptimise, FOREST, {}) == (LightgbmToOnnx, None)
+    way, still = bridge(Int8Dynamic, FOREST, {})
+    assert way is LightgbmToOnnx
+    assert "no MatMul/Conv inside" in still
+    assert bridge(LightgbmToOnnx, FOREST, {}) is None
+    assert bridge(LightgbmToOnnx, FOREST.model_copy(update={"format": "onnx"}), {}) is None
+    entries = {entry.name: entry for entry in catalogue(FOREST, {})}
+    assert entries["export.onnx_optimise"].bridge == LightgbmToOnnx.title
+    int8 = entries["quantisation.int8_dynamic"]
+    assert int8.bridge is None
+    assert int8.reason.startswith("takes onnx; this model is lightgbm; after LightGBM to ONNX: no MatMul/Conv inside")

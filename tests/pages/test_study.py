@@ -155,15 +155,20 @@ def test_cards_say_what_to_expect_and_why(page):
     assert "**Source**" in text
 
 
-def test_levers_are_filtered_by_family_and_by_fit(page):
+def test_levers_are_filtered_by_family_and_the_far_ones_shown_when_asked_for(page):
+    def offered():
+        return {one.key for one in app.button if one.key.startswith("st-add-")}
+
     app = page()
-    keys = lambda: {one.key for one in app.button if one.key.startswith("st-add-")}  # noqa: E731
-    everything = keys()
+    fitting, text = offered(), said(app)
+    assert "Add “LightGBM to ONNX” to the recipe first" in text
+    assert "PyTorch to ONNX" not in text
     app.button_group(key="pick-st-levers").set_value("pruning").run()
-    assert keys() == {key for key in everything if key.startswith("st-add-pruning")}
-    app.button_group(key="pick-st-levers").set_value("Fits").run()
-    assert keys() == everything
-    assert "Does not fit" not in said(app)
+    assert offered() == {key for key in fitting if key.startswith("st-add-pruning")}
+    app.button_group(key="pick-st-levers").set_value("All").run()
+    assert offered() == fitting
+    assert "PyTorch to ONNX" in said(app)
+    assert "After LightGBM to ONNX: no MatMul/Conv inside" in said(app).replace("\\", "").replace("; after", ". After")
 
 
 # ---------------------------------------------------------------- the recipe
@@ -188,6 +193,7 @@ def test_steps_change_places_and_one_goes_without_the_others(page):
 
 def test_what_an_exported_forest_cannot_do_is_said_before_it_is_queued(page, ledger, study):
     app = add(page(), ONNX)
+    app.button_group(key="pick-st-levers").set_value("All").run()
     assert f"st-add-{INT8.replace('.', '-')}" not in {one.key for one in app.button}
     assert "No MatMul/Conv inside" in said(app).replace("\\", "")
 
