@@ -92,7 +92,7 @@ class Plugin(BaseModel):
     @classmethod
     def missing_library(cls) -> str | None:
         """The first library that is not installed, or None."""
-        return next((name for name in cls.libraries if importlib.util.find_spec(name) is None), None)
+        return next((name for name in cls.libraries if not _installed(name)), None)
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,12 @@ class Prediction:
 
     word: Outlook
     reason: str
+
+
+@cache
+def _installed(library: str) -> bool:
+    """Looked for once per process: pages ask it of every lever each time they are drawn."""
+    return importlib.util.find_spec(library) is not None
 
 
 class Lever(Plugin):

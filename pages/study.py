@@ -16,7 +16,7 @@ from pages._ui.standing import study_verdict
 from pages._ui.steps.model import FORMATS
 from pages._ui.text import plain
 
-ROW_PX, QUEUE_PX = 120, 430  # a fixed height: what runs may come and go, and nothing below it moves
+QUEUE_PX, ROW_PX = 430, 70  # a height of its own: what runs may come and go, and nothing below it moves
 
 study = study_or_stop("Study")
 seen = loaders.version()
@@ -54,7 +54,7 @@ with st.grid(2, min_column_width=360):
     promise_card(study, issued, info, seen)
     with st.container(border=True, key="st-queue", height="stretch"):
         card_title("Queue")
-        with st.container(height=min(QUEUE_PX, ROW_PX * (len(runs) + 1)), border=False, key="st-queue-rows"):
+        with st.container(height=min(QUEUE_PX, ROW_PX * (len(runs) + 1) + 20), border=False, key="st-queue-rows"):
             live_jobs(study.id, key="st")
             ended_jobs(runs, rows, whole, key="st")
 st.subheader("Try something", anchor=False)

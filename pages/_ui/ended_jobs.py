@@ -11,6 +11,7 @@ from engine.reports import numbers
 from engine.reports.amdahl import Share
 from engine.reports.failures import Diagnosis, diagnose
 from engine.reports.rows import CompareRow
+from engine.settings import settings
 from pages._ui import loaders
 from pages._ui.job_panel import retry_button
 from pages._ui.parts import STATUS, md_badge
@@ -64,7 +65,7 @@ def outcome(row: CompareRow, whole: Share | None) -> str:
 def _why(run: ExperimentSummary) -> str:
     if run.error is None:
         return "It ended without a reason."
-    found = _diagnosis(run.id, run.error.model_dump_json(), loaders.version()[0])
+    found = _diagnosis(run.id, run.error.model_dump_json(), settings().database_url)
     what = f"{REASONS[run.error.reason]}: {plain(run.error.message, 200)}"
     return f"{what}  \nLikely cause: {plain(found.cause, 200)}.  \n**Next:** {plain(found.todo, 200)}."
 

@@ -14,6 +14,7 @@ from pages._ui import loaders
 from pages._ui.identity import current_user
 from pages._ui.job_words import ALONE, ordinal, progress_text, waits_for
 from pages._ui.parts import STATUS, md_badge
+from pages._ui.request_line import request_share
 from pages._ui.standing import gain
 from pages._ui.text import plain, sentence
 from pages._ui.variants import name_of
@@ -25,8 +26,9 @@ EMPTY_LINE = "\u00a0"  # keeps its height, so that nothing below moves when a li
 
 def live_jobs(study_id: str | None, *, key: str) -> None:
     """All unfinished jobs (None: of every study) with progress, log and Stop. Says once when one of them ended."""
-    names = _names(loaders.active_jobs(study_id), with_study=study_id is None)
-    _announce(study_id, names, key)
+    seen = loaders.version()
+    names = _names(loaders.active_jobs(study_id), seen, with_study=study_id is None)
+    _announce(study_id, names, seen, key)
 
     @st.fragment(run_every=POLL_S if names else IDLE_POLL_S, key=f"{key}-live")
     def panel() -> None:
@@ -52,9 +54,8 @@ def draw_live(study_id: str | None, names: Mapping[str, str], *, key: str) -> No
         st.caption(f"{len(states) - N_LIVE} more wait behind these.")
 
 
-def _names(states: Sequence[JobState], *, with_study: bool) -> dict[str, str]:
+def _names(states: Sequence[JobState], seen: loaders.Seen, *, with_study: bool) -> dict[str, str]:
     """Experiment id -> what it is called, safe; read in whole runs only."""
-    seen = loaders.version()
     runs = [loaders.experiment(state.experiment_id, seen) for state in states]
     names = {run.id: plain(name_of(run), 70) for run in runs}
     if with_study:
@@ -63,13 +64,12 @@ def _names(states: Sequence[JobState], *, with_study: bool) -> dict[str, str]:
     return names
 
 
-def _announce(study_id: str | None, names: Mapping[str, str], key: str) -> None:
+def _announce(study_id: str | None, names: Mapping[str, str], seen: loaders.Seen, key: str) -> None:
     """A notification for each run that was going on when this session looked last, and has ended."""
     before: tuple[str | None, dict[str, str]] | None = st.session_state.get(f"{key}-watched")
     st.session_state[f"{key}-watched"] = (study_id, dict(names))
     if before is None or before[0] != study_id:
         return
-    seen = loaders.version()
     for experiment_id in before[1].keys() - names.keys():
         run = loaders.experiment(experiment_id, seen)
         if run.status in TERMINAL - {"cancelled"}:
@@ -85,7 +85,9 @@ def _outcome(run: Experiment, seen: loaders.Seen) -> str:
     row = next((row for row in rows if row.experiment == run.id), None)
     if row is None or row.is_baseline:
         return f"Measured: {numbers.latency(row.p50_ms)} a call." if row else "Done."
-    return f"{gain(row, {})}."
+    original = next((row for row in rows if row.is_baseline), None)
+    whole = request_share(study, original.p50_ms if original else None, seen)
+    return f"{gain(row, {}, whole=whole)}."
 
 
 def _live_row(state: JobState, name: str, key: str, place: int | None, *, running: bool) -> None:

@@ -21,8 +21,6 @@ from pages._ui.text import plain
 from pages._ui.variants import name_of, recipe_name
 from pages._ui.words import CERTIFIED, METRICS, drop_unit, goal_sentence
 
-N_KEEP = 3
-
 
 def promise_card(study: Study, issued: Sequence[Certificate], info: EvalSetInfo, seen: loaders.Seen) -> None:
     """The whole promise and how it stands."""
@@ -65,9 +63,10 @@ def _terms(study: Study) -> dict[str, str]:
 def _state(study: Study, issued: Sequence[Certificate], seen: loaders.Seen) -> dict[str, str]:
     """Who keeps it, and what is left of it."""
     keep = _keepers(study.id, seen)
-    listed = [f"[{plain(name_of(run), 60)}](experiment?id={run.id})" for run in keep[-N_KEEP:][::-1]]
-    more = f" and {len(keep) - N_KEEP:,} more" if len(keep) > N_KEEP else ""
-    state = {"Kept by": ", ".join(listed) + more if listed else "no variant yet"}
+    state = {"Kept by": "no variant yet"}
+    if keep:  # one line whatever comes, so that the card keeps its height
+        more = f" and {len(keep) - 1:,} more" if len(keep) > 1 else ""
+        state["Kept by"] = f"[{plain(name_of(keep[-1]), 34)}](experiment?id={keep[-1].id}){more}"
     if study.promise.band.metric is not None:
         limit = study.promise.band.n_certificates
         state["Certificates"] = f"**{limit - len(issued)} of {limit}** left"
