@@ -142,5 +142,5 @@ def test_a_double_click_starts_one_job_and_it_can_be_stopped(server, visit, file
     assert len(ledger.experiments(study_id=study)) == 2
     ledger.close()
     me.page.locator("[class*=st-key-st-stop-] button").first.click()
-    expect(me.page.locator(".st-key-st-queue").get_by_text("Stopped")).to_be_visible(timeout=30_000)
+    expect(me.page.locator(".st-key-st-queue").get_by_text("Stopped").first).to_be_visible(timeout=30_000)
     expect(me.page.locator("[class*=st-key-st-stop-]")).to_have_count(0, timeout=30_000)
