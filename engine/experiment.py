@@ -22,6 +22,7 @@ from engine.records import Choice, ExperimentSpec, OperatorProfile, QualityRepor
 from engine.resources import compressed_bytes
 from engine.slice_columns import slice_columns
 from engine.timing import Launcher
+from engine.tree_conformance import check_line
 from engine.workspace import Workspace
 
 SHARES = {"build": (0.0, 0.3), "score": (0.3, 0.1), "time": (0.4, 0.6)}  # phase -> (start, share) of the progress bar
@@ -52,6 +53,7 @@ def run(
 
     ask_phase("score")
     quality = _judge(spec, study, [original, *chain], evalset, workspace, teller("score"))
+    conformance = check_line([original, *chain], spec.recipe, spec.runtime, evalset, threads)
 
     ask_phase("time")
     first = Choice(name=reference_runtime(original.manifest.format))
@@ -62,6 +64,7 @@ def run(
         "artefact": variant.manifest,
         "chain": [artefact.manifest for artefact in chain],
         "quality": quality,
+        "conformance": conformance,
         "compressed_bytes": n_compressed_bytes,
         "operators": _operators(spec, study, arms, evalset, timed),
         "environment": _environment(workspace),

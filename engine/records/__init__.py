@@ -9,6 +9,7 @@ metrics.py.
 from engine.records.base import Record
 from engine.records.census import Census, PartRows
 from engine.records.certificate import Certificate, Hashes
+from engine.records.conformance import Conformance
 from engine.records.evaluation import EvalSetInfo, SliceInfo
 from engine.records.experiment import Annotation, Experiment, ExperimentSpec, Failure, JobState
 from engine.records.metrics import METRICS, MetricFacts
@@ -63,6 +64,7 @@ __all__ = [
     "ClassFigure",
     "Clock",
     "Comparison",
+    "Conformance",
     "Disagreement",
     "DisagreementKind",
     "EvalSetInfo",

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from engine.records.base import Record
+from engine.records.conformance import Conformance
 from engine.records.models import Choice, Manifest, Recipe
 from engine.records.operators import OperatorProfile
 from engine.records.quality import QualityReport
@@ -57,6 +58,7 @@ class Experiment(Record):
     operators: OperatorProfile | None = None
     compressed_bytes: int | None = Field(None, description="The payload after zstd: what travels to a replica.")
     quality: QualityReport | None = None
+    conformance: tuple[Conformance, ...] = Field((), description="Trees: conversions and runtime, asked at the edges.")
     error: Failure | None = None
     retry_of: str | None = None
 
