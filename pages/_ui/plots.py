@@ -1,125 +1,105 @@
-"""From runs to figures: which marks the scatter shows and which cells the slice map shows."""
+"""The picture of the comparison: what its axes show is chosen, a click on a mark opens the variant's card."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+import plotly.graph_objects as go
 import streamlit as st
 
-from engine.records import Band, Experiment, QualityReport, QualityVerdict, SliceQuality, Study
-from engine.reports.compare import QUANTILE
-from engine.reports.rows import CompareRow
-from pages._ui.charts import show
-from pages._ui.compare_table import outcome
+from pages._ui import compare_view as view
+from pages._ui import loaders
+from pages._ui.charts import show_and_pick
+from pages._ui.compare_axes import Axis
+from pages._ui.compare_data import Compared, compared, marks, matching
+from pages._ui.compare_order import Filters
+from pages._ui.explanations import about
 from pages._ui.parts import card_title
-from pages._ui.scatter import Mark, speed_against_quality
-from pages._ui.slice_map import slice_map
-from pages._ui.words import METRICS, drop_unit, family, metric_name, with_times_sign
+from pages._ui.scatter import Mark, scatter
 
-PERCENT = 100.0
-MAX_COLUMNS, MAX_SLICES = 10, 40
-QUANTITY = {0.5: "Median latency", 0.99: "p99 latency", None: "Throughput"}
+FEW, MOST_NAMES = 12, 14
 
 
-def scatter_card(
-    study: Study, runs: Sequence[Experiment], rows: Sequence[CompareRow], names: Mapping[str, str], batch: int
-) -> None:
-    """Speed-up in the goal's quantity against the change in quality."""
-    goal, band = study.promise.goal, study.promise.band
-    at_goal = batch == study.workload.batch_size
-    quantile = QUANTILE[goal.kind] if at_goal else 0.5
-    by_id = {run.id: run for run in runs}
-    marks = [mark for row in rows if (mark := _mark(study, by_id[row.experiment], row, names, batch, quantile))]
-    if band.metric is None or len(marks) < 2:
+@dataclass(frozen=True)
+class Picture:
+    """figure: None where there is nothing to see. alt: what it shows in one sentence; caption: how to read it."""
+
+    figure: go.Figure | None
+    alt: str = ""
+    caption: str = ""
+
+
+def scatter_card(looked: Compared, filters: Filters, strong: Sequence[str], seen: loaders.Seen) -> None:
+    """strong: ids that are named in any case. Without two marks there is nothing to see, and no card."""
+    x, y = view.value("x"), view.value("y")
+    if x not in looked.across or y not in looked.upwards:
         return
-    unit = drop_unit(band)
-    figure = speed_against_quality(
-        marks,
-        goal=goal.factor if at_goal else None,
-        band=band.max_drop * PERCENT,
-        x_title=f"{QUANTITY[quantile]} against the original, times better, {batch} per call (right is faster)",
-        y_title=f"{metric_name(band.metric)} against the original, {unit} (up is better)",
-    )
+    found = picture(looked.study.id, looked.beside.batch, filters, (x, y), tuple(strong), seen)
+    if found.figure is None:
+        return
     with st.container(border=True, key="cm-scatter-card", gap="xsmall"):
-        card_title("Speed against quality")
-        n_kept = sum(mark.strong and mark.family != "baseline" for mark in marks)
-        show(figure, "cm-scatter", f"{len(marks) - 1} variants; {n_kept} keep the promise")
-        st.caption(
-            "The diamond is the original. Filled marks keep the promise, open marks miss it. Bars are the 95 % interval"
-            " of the speed-up, and how bad the quality could still be. Shape and colour tell the kind of lever."
-        )
+        card_title(_title(looked.across[x], looked.upwards[y]), lambda: _axes(looked), help=about("front"))
+        show_and_pick(found.figure, "cm-scatter", found.alt, _open_card)
+        st.caption(found.caption)
 
 
-def _mark(
-    study: Study, run: Experiment, row: CompareRow, names: Mapping[str, str], batch: int, quantile: float | None
-) -> Mark | None:
-    if row.is_baseline:
-        return Mark("Original", "baseline", 1.0, None, None, 0.0, None, "Baseline", strong=True)
-    found = next((c for c in run.comparisons if c.workload.batch_size == batch and c.quantile == quantile), None)
-    if found is None or run.quality is None or run.quality.drop is None:
-        return None
-    word = outcome(study, row)
-    bound = run.quality.bound
-    return Mark(
-        name=_label(run, names[run.id]),
-        family=family(run.spec.recipe),
-        speedup=1 / found.ratio,
-        low=1 / found.high,
-        high=1 / found.low,
-        change=-run.quality.drop * PERCENT,
-        change_low=None if bound is None else -bound * PERCENT,
-        outcome=f"{word}: {with_times_sign(row.reason)}" if row.reason else word,
-        strong=word == "Meets the promise",
-    )
+@st.cache_resource(show_spinner=False, max_entries=8)
+def picture(
+    study_id: str, batch: int, filters: Filters, axes: tuple[str, str], strong: tuple[str, ...], seen: loaders.Seen
+) -> Picture:
+    """Built once for a view: the order and the columns of the table do not change it."""
+    looked = compared(study_id, batch, seen)
+    x, y = looked.across[axes[0]], looked.upwards[axes[1]]
+    shown = matching(study_id, batch, filters, seen)
+    drawn = marks(shown, x, y, strong)
+    if len(drawn) < 2:
+        return Picture(None)
+    return Picture(scatter(drawn, x, y, named(drawn)), _alt(drawn, x, y), _caption(drawn, len(shown), y))
 
 
-def _label(run: Experiment, name: str) -> str:
-    """Without a leading export, which the later steps need anyway: 'INT8, static'."""
-    steps = run.spec.recipe.steps
-    return name.partition(" → ")[2] if len(steps) > 1 and steps[0].lever.startswith("export.") else name
+def named(drawn: Sequence[Mark]) -> list[Mark]:
+    """The marks whose names are written, the most important first: all of a few, else the front and the chosen."""
+    ranked = sorted(drawn, key=lambda mark: (not mark.is_baseline, not mark.strong, not mark.kept, not mark.front))
+    if len(drawn) <= FEW:
+        return ranked
+    wanted = [mark for mark in ranked if mark.is_baseline or mark.strong or mark.front]
+    return wanted[:MOST_NAMES]
 
 
-def slices_card(study: Study, runs: Sequence[Experiment], names: Mapping[str, str]) -> None:
-    """Slices × variants, the worst first when there are many."""
-    shown = [run for run in runs if run.quality and run.quality.slices and run.comparisons][-MAX_COLUMNS:]
-    if not shown:
-        return
-    band = study.promise.band
-    worst: dict[tuple[str, str], float] = {}
-    for run in shown:
-        for cell in run.quality.slices if run.quality else ():
-            place = (cell.column, cell.value)
-            worst[place] = max(worst.get(place, float("-inf")), cell.drop if cell.drop is not None else float("-inf"))
-    kept = set(sorted(worst, key=lambda place: -worst[place])[:MAX_SLICES])
-    figure = slice_map([(names[run.id], _cells(run, kept, band)) for run in shown], band.slice_max_drop, PERCENT)
-    metric = METRICS[band.metric] if band.metric else "quality"
-    with st.container(border=True, key="cm-slices-card", gap="xsmall"):
-        card_title("Slices")
-        show(
-            figure,
-            "cm-slices",
-            f"Change in {metric} for {len(kept)} slices and {len(shown)} variants",
-        )
-        cut = f" The {MAX_SLICES} worst of {len(worst)} slices are shown." if len(worst) > MAX_SLICES else ""
-        st.caption(
-            f"Change in {metric} against the original, {drop_unit(band)}; a minus is a loss. "
-            f"Tinted beyond half of the limit ({band.slice_max_drop * PERCENT:.2f}), dark with ✕ beyond the limit. "
-            f"Hatched: too few rows for a verdict.{cut}"
-        )
+def _axes(looked: Compared) -> None:
+    with st.container(horizontal=True, width="content", vertical_alignment="center", gap="small"):
+        for name, label, axes in (("y", "Up", looked.upwards), ("x", "Across", looked.across)):
+            st.selectbox(
+                label, list(axes), format_func=lambda key, axes=axes: axes[key].label, key=view.FIELDS[name].key,
+                label_visibility="collapsed", width=180, on_change=view.touch,
+                help="The vertical axis" if name == "y" else "The horizontal axis",
+            )  # fmt: skip
 
 
-def _cells(run: Experiment, kept: set[tuple[str, str]], band: Band) -> list[SliceQuality]:
-    report = run.quality
-    assert report is not None
-    whole = SliceQuality(
-        column="All rows", value="", n_rows=report.n_rows, baseline=report.baseline, candidate=report.candidate,
-        drop=report.drop, bound=report.bound, verdict=_whole(report, band.max_drop),
-    )  # fmt: skip
-    return [whole, *(cell for cell in report.slices if (cell.column, cell.value) in kept)]
+def _open_card(experiment_id: object) -> None:
+    """Callback of a click."""
+    view.put("card", experiment_id[0] if isinstance(experiment_id, list | tuple) else experiment_id)
 
 
-def _whole(report: QualityReport, limit: float) -> QualityVerdict:
-    """All rows have a limit of their own; the report's verdict also speaks for the slices."""
-    if report.drop is None:
-        return "not judged"
-    return "outside" if report.drop > limit else "within band"
+def _title(x: Axis, y: Axis) -> str:
+    return f"{y.label} against {x.label[0].lower()}{x.label[1:]}"
+
+
+def _alt(drawn: Sequence[Mark], x: Axis, y: Axis) -> str:
+    rest = [mark for mark in drawn if not mark.is_baseline]
+    kept = sum(mark.kept for mark in rest)
+    on = sum(mark.front for mark in rest)
+    return f"{len(rest):,} variants by {x.label} and {y.label}; {kept:,} keep the promise, {on:,} are on the front"
+
+
+def _caption(drawn: Sequence[Mark], n_shown: int, y: Axis) -> str:
+    parts = [
+        "The diamond is the original. Filled marks keep the promise, open ones miss it. The grey line is the front: "
+        "what is faded is beaten on both axes. Being on the front is not a recommendation.",
+        "Bars are 95% intervals" + ("; downwards, how bad it could still be." if not y.log else "."),
+        "Click a mark to read about it.",
+    ]
+    if left := n_shown - len(drawn):
+        parts.append(f"{left:,} run{' is' if left == 1 else 's are'} not drawn: without these two figures.")
+    return " ".join(parts)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from engine.records import SliceQuality
-from pages._ui.charts import DIVERGING, INK, MUTED, PAGE, PANEL, frame
-from pages._ui.text import for_chart
+from pages._ui.charts import DIVERGING, INK, MUTED, PAGE, PANEL, frame, notes, written
+from pages._ui.text import both_ends, for_chart
 
 # breaks the limit · more than half of the limit · within · better
 STEPS = (DIVERGING[0], DIVERGING[3], PANEL, DIVERGING[6])
 ROW_PX = 32
+ASIDE = (-0.34, 0.0, 0.34)  # of a cell's width
+BETWEEN = "\x1f"
 MINUS = "\u2212"
 
 
@@ -21,37 +25,39 @@ def slice_map(variants: Sequence[tuple[str, Sequence[SliceQuality]]], limit: flo
     columns = [name for name, _ in variants]
     rows = list(dict.fromkeys((cell.column, cell.value) for _, cells in variants for cell in cells))
     sizes = {(cell.column, cell.value): cell.n_rows for _, cells in variants for cell in cells}
-    figure = go.Figure()
     tints: list[list[int | None]] = [[None] * len(columns) for _ in rows]
     hover = [[""] * len(columns) for _ in rows]
+    texts, hatched = [], []
+    places = {place: i for i, place in enumerate(rows)}
     for j, (name, cells) in enumerate(variants):
         for cell in cells:
-            i = rows.index((cell.column, cell.value))
+            i = places[cell.column, cell.value]
             tints[i][j] = _step(cell, limit)
             hover[i][j] = _hover(name, cell, unit)
-            _write(figure, i, j, cell, tints[i][j], unit)
+            texts.append(_text(i, j, cell, tints[i][j], unit))
+            if tints[i][j] is None:
+                hatched.append((i, j))
     n_steps = len(STEPS)
     scale = [[edge, colour] for k, colour in enumerate(STEPS) for edge in (k / n_steps, (k + 1) / n_steps)]
-    figure.add_trace(
-        go.Heatmap(
-            z=tints,
-            x=list(range(len(columns))),
-            y=list(range(len(rows))),
-            zmin=-0.5,
-            zmax=n_steps - 0.5,
-            colorscale=scale,
-            xgap=3,
-            ygap=3,
-            text=hover,
-            hovertemplate="%{text}<extra></extra>",
-            showscale=False,
-        )
+    heat = go.Heatmap(
+        z=tints,
+        x=list(range(len(columns))),
+        y=list(range(len(rows))),
+        zmin=-0.5,
+        zmax=n_steps - 0.5,
+        colorscale=scale,
+        xgap=3,
+        ygap=3,
+        hoverinfo="skip",
+        showscale=False,
     )
-    frame(figure, 52 + ROW_PX * len(rows), top=44)
+    figure = go.Figure([heat, _hatch(hatched), _targets(rows, hover)])
+    frame(figure, 68 + ROW_PX * len(rows), top=60)
+    notes(figure, texts)
     tick = {"color": MUTED, "size": 12}
     figure.update_xaxes(
         tickvals=list(range(len(columns))),
-        ticktext=[_wrapped(name) for name in columns],
+        ticktext=[_wrapped(name, 16 if len(columns) <= 6 else 11) for name in columns],
         side="top",
         tickangle=0,
         showgrid=False,
@@ -65,8 +71,29 @@ def slice_map(variants: Sequence[tuple[str, Sequence[SliceQuality]]], limit: flo
     return figure
 
 
+def _targets(rows: Sequence[tuple[str, str]], hover: Sequence[Sequence[str]]) -> go.Scatter:
+    """Invisible marks that are hovered and clicked instead of the tints, which cannot be; customdata is the row."""
+    spots = [
+        (j + aside, i, text) for i, line in enumerate(hover) for j, text in enumerate(line) if text for aside in ASIDE
+    ]
+    return go.Scatter(
+        x=np.array([x for x, _, _ in spots]),
+        y=np.array([i for _, i, _ in spots]),
+        mode="markers",
+        marker={"size": ROW_PX, "symbol": "square", "opacity": 0},
+        customdata=np.array([key_of(*rows[i]) for _, i, _ in spots], object),
+        text=np.array([text for _, _, text in spots], object),
+        hovertemplate="%{text}<extra></extra>",
+    )
+
+
+def key_of(column: str, value: str) -> str:
+    """One text for a slice."""
+    return f"{column}{BETWEEN}{value}"
+
+
 def _step(cell: SliceQuality, limit: float) -> int | None:
-    if cell.drop is None or cell.verdict in ("too few rows", "not judged"):
+    if cell.drop is None or cell.verdict == "too few rows":
         return None
     if cell.verdict in ("outside", "fail"):
         return 0
@@ -75,22 +102,14 @@ def _step(cell: SliceQuality, limit: float) -> int | None:
     return 3 if cell.drop < -limit / 2 else 2
 
 
-def _write(figure: go.Figure, i: int, j: int, cell: SliceQuality, step: int | None, unit: float) -> None:
+def _text(i: int, j: int, cell: SliceQuality, step: int | None, unit: float) -> dict[str, Any]:
     if step is None:
-        figure.add_trace(_hatch(i, j))
         text, colour = "too few" if cell.verdict == "too few rows" else "–", MUTED
     else:
         text = change_text(cell.drop, unit)
         text, colour = (f"<b>✕ {text}</b>", PAGE) if step == 0 else (text, MUTED if step == 2 else INK)
-    figure.add_annotation(
-        x=j,
-        y=i,
-        text=text,
-        showarrow=False,
-        font={"size": 12, "color": colour},
-        bgcolor=PAGE if step is None else None,
-        borderpad=1,
-    )
+    back = PAGE if step is None else None
+    return written(j, i, text, color=colour, bgcolor=back, borderpad=1, xanchor="center", yanchor="middle")
 
 
 def slice_name(column: str, value: str) -> str:
@@ -106,10 +125,13 @@ def change_text(drop: float | None, unit: float) -> str:
     return text if float(text) == 0 else (MINUS if drop > 0 else "+") + text
 
 
-def _hatch(i: int, j: int) -> go.Scatter:
+def _hatch(places: Sequence[tuple[int, int]]) -> go.Scatter:
+    """All hatched cells as one trace; None parts them."""
+    across = [x for _, j in places for x in (j - 0.47, j + 0.47, j + 0.47, j - 0.47, j - 0.47, None)]
+    down = [y for i, _ in places for y in (i - 0.44, i - 0.44, i + 0.44, i + 0.44, i - 0.44, None)]
     return go.Scatter(
-        x=[j - 0.47, j + 0.47, j + 0.47, j - 0.47, j - 0.47],
-        y=[i - 0.44, i - 0.44, i + 0.44, i + 0.44, i - 0.44],
+        x=across,
+        y=down,
         fill="toself",
         mode="lines",
         line={"width": 0},
@@ -129,9 +151,9 @@ def _hover(name: str, cell: SliceQuality, unit: float) -> str:
     return "<br>".join(lines)
 
 
-def _wrapped(name: str, width: int = 16, n_lines: int = 2) -> str:
+def _wrapped(name: str, width: int, n_lines: int = 3) -> str:
     lines = [""]
-    for word in name.split():
+    for word in both_ends(name, width * n_lines - 4).split():
         if lines[-1] and len(lines[-1]) + len(word) >= width:
             lines.append(word)
         else:

@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
 
 from engine.records import TERMINAL, Certificate, Experiment, ExperimentSummary, Study
 from engine.reports import numbers
 from engine.reports.amdahl import Share, of_request
 from engine.reports.certificate import headline
-from engine.reports.compare import compare_rows
 from engine.reports.promise import HOLDS, standing
 from engine.reports.rows import CompareRow
+from pages._ui import loaders
 from pages._ui.parts import verdict
 from pages._ui.text import plain
 from pages._ui.variants import name_of
 from pages._ui.words import CERTIFIED, METRICS, goal_sentence, with_times_sign
 
 Actions = Callable[[], None] | None
+MOST_MISSES = 3
+
+
+@dataclass(frozen=True)
+class Leaders:
+    """What the strip of a study names; archived variants are not in it."""
+
+    baseline: CompareRow | None
+    best: CompareRow | None
+    misses: tuple[CompareRow, ...]
+
+    @property
+    def ids(self) -> list[str]:
+        """The variants, the best first."""
+        return [row.experiment for row in (*([self.best] if self.best else []), *self.misses)]
 
 
 def study_verdict(
@@ -32,13 +50,13 @@ def study_verdict(
 
     whole: the model within the request, to say beside a speed-up what it brings there.
     """
-    rows = compare_rows(study, runs)
-    names = {run.id: plain(name_of(run), 90) for run in runs}
-    baseline = next((row for row in rows if row.is_baseline), None)
-    best = best_row(study, rows, issued)
+    leading = leaders(study.id, loaders.version())
+    baseline, best, misses = leading.baseline, leading.best, leading.misses
+    by_id = {run.id: run for run in runs}
+    names = {key: plain(name_of(by_id[key]), 90) for key in leading.ids}
 
     def buttons() -> None:
-        actions(next((run for run in runs if best and run.id == best.experiment), None))
+        actions(by_id[best.experiment] if best else None)
 
     if best is not None and (known := next((one for one in issued if one.experiment_id == best.experiment), None)):
         _certified(known, best, names, key, buttons, whole)
@@ -49,9 +67,13 @@ def study_verdict(
         verdict("info", "Running", "The baseline is being measured", "Levers can be queued meanwhile.", key=key)
     elif baseline.status != "succeeded":
         verdict("fail", "Failed", "The baseline was not measured", plain(baseline.reason or "", 400), key=key)
-    elif near := nearest_miss(study, rows):
-        reason = f"Nearest: {gain(near, names, whole=whole)}. Why not: {_shortfall(near.reason)}."
-        verdict("fail", "Misses the promise", "No variant keeps the promise yet", reason, key=key, actions=buttons)
+    elif misses:
+        listed = "\n".join(f"- {gain(row, names, whole=whole)}. Why not: {_shortfall(row.reason)}." for row in misses)
+        lead = "The nearest:" if len(misses) > 1 else "What was tried:"
+        verdict(
+            "fail", "Misses the promise", "No variant keeps the promise yet", f"{lead}\n{listed}", key=key,
+            actions=buttons,
+        )  # fmt: skip
     else:
         wish = f"The promise asks for {goal_sentence(study.promise.goal)}."
         verdict("info", "Answer", f"The original takes {numbers.latency(baseline.p50_ms)} a call", wish, key=key)
@@ -122,21 +144,44 @@ def gain(row: CompareRow, names: Mapping[str, str], *, start: bool = True, whole
     return text[0].upper() + text[1:] if start else text
 
 
+@st.cache_resource(show_spinner=False, max_entries=16)
+def leaders(study_id: str, seen: loaders.Seen) -> Leaders:
+    """Found once per state of the history, for thousands of variants."""
+    study, notes = loaders.study(study_id, seen), loaders.annotations(seen)
+    table = loaders.compare(study_id, study.workload.batch_size, seen)
+    put_away = {key for key, note in notes.items() if note.archived}
+    rows = [row for row in table if row.is_baseline or row.experiment not in put_away]
+    return Leaders(
+        baseline=next((row for row in rows if row.is_baseline), None),
+        best=best_row(study, rows, loaders.certificates(study_id, seen)),
+        misses=tuple(nearest_misses(study, rows)),
+    )
+
+
 def best_row(study: Study, rows: Sequence[CompareRow], issued: Sequence[Certificate] = ()) -> CompareRow | None:
-    """The fastest variant that keeps the promise, one without a certificate that says no where there is one."""
+    """Of the variants that keep the promise the fastest that is certified, else that was not refused, else of all."""
     kept = [row for row in rows if (found := standing(study, row)) and found.meets]
-    refused = {one.experiment_id for one in issued if not one.holds}
-    kept = [row for row in kept if row.experiment not in refused] or kept
-    return max(kept, key=lambda row: row.goal_speedup or 0.0, default=None)
+    held = {one.experiment_id for one in issued if one.holds}
+    refused = {one.experiment_id for one in issued} - held
+    certified = [row for row in kept if row.experiment in held]
+    open_ones = [row for row in kept if row.experiment not in refused]
+    return max(certified or open_ones or kept, key=lambda row: row.goal_speedup or 0.0, default=None)
 
 
 def nearest_miss(study: Study, rows: Sequence[CompareRow]) -> CompareRow | None:
     """Of the finished variants that miss: the fastest inside the band, else the one that loses least."""
+    return next(iter(nearest_misses(study, rows, 1)), None)
+
+
+def nearest_misses(study: Study, rows: Sequence[CompareRow], most: int = MOST_MISSES) -> list[CompareRow]:
+    """The finished variants that miss: those inside the band by their speed, then the others by what they lose."""
     missed = [row for row in rows if (found := standing(study, row)) and not found.meets and row.speedup]
-    inside = [row for row in missed if row.quality_verdict in HOLDS or row.metric is None]
-    if inside:
-        return max(inside, key=lambda row: row.speedup or 0.0)
-    return min(missed, key=lambda row: row.metric_drop or 0.0, default=None)
+
+    def distance(row: CompareRow) -> tuple[bool, float]:
+        inside = row.quality_verdict in HOLDS or row.metric is None
+        return not inside, -(row.goal_speedup or row.speedup or 0.0) if inside else row.metric_drop or 0.0
+
+    return sorted(missed, key=distance)[:most]
 
 
 def _shortfall(reason: str | None) -> str:

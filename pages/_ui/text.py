@@ -35,6 +35,14 @@ def shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
+def both_ends(text: str, limit: int) -> str:
+    """At most `limit` characters, cut in the middle: names of chains differ at their end."""
+    if len(text) <= limit:
+        return text
+    head = (limit - 1) // 2
+    return f"{text[:head].rstrip()}…{text[len(text) - (limit - 1 - head) :].lstrip()}"
+
+
 def file_stem(text: object) -> str:
     """A name for a download: letters, digits, dash; never empty, never a path."""
     stem = re.sub(r"[^A-Za-z0-9]+", "-", str(text)).strip("-").lower()

@@ -67,20 +67,6 @@ def test_study_names_the_best_variant_that_keeps_the_promise(study, open_page):
     assert "not certified" in said
 
 
-def test_compare_keeps_the_baseline_first_under_any_sort(study, open_page):
-    app = open_page("compare.py", study=study.id)
-    for sort in ("Speed-up", "Size", "Quality"):
-        app.selectbox(key="cm-sort").select(sort).run()
-        assert app.table[0].value["Variant"].iloc[0] == "**Original**"
-    assert "▼" in app.table[0].value["p50"].to_string()
-
-
-def test_compare_shows_failed_runs_with_their_reason(study, ledger, open_page):
-    add_run(ledger, study, Recipe(steps=(Step(lever="gone.lever"),)), speedup=1, status="failed", message="no such op")
-    table = open_page("compare.py", study=study.id).table[0].value
-    assert "no such op" in table["Result"].iloc[-1]
-
-
 def test_a_lever_is_added_configured_and_queued_once(study, ledger, open_page):
     app = open_page("study.py", study=study.id)
     before = len(ledger.experiments(study_id=study.id))

@@ -13,7 +13,6 @@ from engine.records import JobState, SliceQuality
 from engine.reports.rows import CompareRow
 from pages._ui.forms import numbers_in
 from pages._ui.job_words import progress_text
-from pages._ui.scatter import HEIGHT_PX, PLACES, WIDTH_PX, Mark, _box, _overlap, _placed, speed_against_quality
 from pages._ui.slice_map import slice_map
 from pages._ui.standing import gain
 
@@ -79,38 +78,6 @@ def test_progress_says_phase_percent_gone_and_left():
     )
     text = progress_text(state, start + timedelta(seconds=30)).replace("\u202f", " ")
     assert text == "timing · 25% · 30 s gone · about 90 s left".replace("90 s", "1 min 30 s")
-
-
-def mark(name, speedup, change, **more):
-    return Mark(name, "pruning", speedup, None, None, change, None, "", strong=False, **more)
-
-
-def test_labels_of_close_marks_do_not_cover_each_other():
-    marks = [mark(f"variant number {i}", 3 + i * 0.02, -0.1 - i * 0.01) for i in range(5)]
-    across, down = (0.8, 6.0), (-2.0, 0.5)
-    placed = _placed(marks, across, down)
-    boxes = []
-    for one, place in zip(marks, placed, strict=True):
-        from math import log10
-
-        x = (log10(one.speedup) - log10(across[0])) * WIDTH_PX / (log10(across[1]) - log10(across[0]))
-        y = (one.change - down[0]) * HEIGHT_PX / (down[1] - down[0])
-        boxes.append(_box(x, y, 6.4 * len(one.name), place))
-    assert all(place in PLACES for place in placed)
-    crossings = [_overlap(a, b) for i, a in enumerate(boxes) for b in boxes[i + 1 :]]
-    assert sum(area > 0 for area in crossings) <= 1
-
-
-def test_the_scatter_draws_goal_and_band_and_disarms_names():
-    marks = [mark("Original", 1.0, 0.0), mark("<b>x</b>", 3.5, -0.4)]
-    figure = speed_against_quality(marks, goal=3.0, band=1.0, x_title="x", y_title="y")
-    notes = [note.text for note in figure.layout.annotations]
-    assert any("Goal: 3×" in note for note in notes)
-    assert any("Band: lose at most 1" in note for note in notes)
-    assert "&lt;b&gt;x&lt;/b&gt;" in notes
-    low, high = figure.layout.xaxis.range
-    assert 10**low < 1.0
-    assert 10**high > 3.5
 
 
 def cell(value, drop, verdict):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pages._ui.text import file_stem, for_chart, plain, sentence
+from pages._ui.text import both_ends, file_stem, for_chart, plain, sentence
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -64,3 +64,11 @@ def test_download_names_are_never_paths(text, stem):
 def test_a_message_is_shown_as_a_sentence():
     assert sentence("the file is empty: 0 bytes") == "The file is empty\\: 0 bytes\\."
     assert sentence("Is it so?") == "Is it so\\?"
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "cut"),
+    [("short", 9, "short"), ("Fewer trees 0.3 → ONNX", 12, "Fewer…→ ONNX"), ("abcdef", 4, "a…ef"), ("abc", 3, "abc")],
+)
+def test_a_name_is_cut_in_the_middle(text, limit, cut):
+    assert both_ends(text, limit) == cut
