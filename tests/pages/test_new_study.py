@@ -142,6 +142,9 @@ def test_each_step_shows_what_it_found_and_what_is_next(at_data):
     assert "labels and scores belong together" in said
     assert "Next: confirm which label belongs to which score" in said
     assert app.button(key="ns-data-next").disabled
+    app.segmented_control(key="pick-ns-step").set_value("Promise").run()
+    assert app.button(key="ns-go").disabled
+    app.segmented_control(key="pick-ns-step").set_value("Data").run()
     app.checkbox(key="ns-classes-ok").check().run()
     assert not app.button(key="ns-data-next").disabled
 
@@ -231,6 +234,7 @@ def test_a_study_can_start_from_another_one(at_promise, open_page, home):
     app = open_page("new_study.py", **{"from": first.id})
     said = says(app)
     assert f"Started from the study {first.name}" in said
+    assert "Nothing else is missing" in said
     assert app.number_input(key="ns-slice-drop").value == 5.0
     assert "from" not in address(app)
     app.selectbox(key="ns-goal").set_value("p99").run()

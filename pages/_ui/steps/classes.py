@@ -9,10 +9,9 @@ from engine.records import METRICS, Census, SplitName
 from engine.reports import numbers
 from engine.study import Bound
 from pages._ui.parts import card_title
-from pages._ui.steps.state import Brought
+from pages._ui.steps.state import CONFIRMED, Brought
 from pages._ui.text import plain
 
-CONFIRMED = "ns-classes-ok"
 CHECK_NOW = "ns-check-now"  # another order was chosen: bind again without being asked
 JUDGED: tuple[SplitName, ...] = ("selection", "certification")
 MOST_ROWS_HIGH = 12

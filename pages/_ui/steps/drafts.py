@@ -20,7 +20,7 @@ from engine.study import Bound, bound_before
 from pages._ui import loaders
 from pages._ui.identity import current_user
 from pages._ui.steps.roles import as_roles
-from pages._ui.steps.state import STEP_KEY, Brought, begin, workspace
+from pages._ui.steps.state import CONFIRMED, STEP_KEY, Brought, begin, workspace
 
 PREFIX = "new-study-draft-"  # a preference of its own per draft: two tabs do not overwrite each other
 MOST_DRAFTS = 5
@@ -117,6 +117,7 @@ def from_study(ref: str) -> Brought:
 def _fields_of(study: Study) -> dict[str, Any]:
     goal, band = study.promise.goal, study.promise.band
     return {
+        CONFIRMED: list(study.signature.classes or ()),
         "ns-name": f"{study.name} (2)"[:200],
         "ns-goal": goal.kind,
         "ns-factor": goal.factor,

@@ -17,6 +17,7 @@ from pages._ui import loaders, uploads
 from pages._ui.identity import current_user
 from pages._ui.parts import card_title, refusal
 from pages._ui.steps import drafts
+from pages._ui.steps.classes import confirmed
 from pages._ui.steps.state import Brought, begin, go_to
 from pages._ui.text import plain
 from pages._ui.words import drop_unit
@@ -41,6 +42,8 @@ class Serving:
 def freeze_card(state: Brought, bound: Bound, name: str, terms: Terms, made: Promise, serving: Serving) -> None:
     """What will hold, in words; what is missing; the button."""
     missing = _missing(name, made, serving)
+    if missing is None and not confirmed(state, bound):
+        missing = "Confirm in the data step which label belongs to which score first."
     with st.container(border=True, key="ns-freeze"):
         card_title("In plain words")
         for line in in_words(state, bound, made, serving):

@@ -20,6 +20,7 @@ STEPS = ("Model", "Data", "Promise")
 STEP_KEY = "pick-ns-step"
 STATE = "ns-brought"
 ROLES_DRAWN = "ns-roles-drawn"
+CONFIRMED = "ns-classes-ok"  # of `fields`: the classes whose order somebody has confirmed
 
 
 @dataclass
