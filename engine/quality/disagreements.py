@@ -18,9 +18,9 @@ ORDER: tuple[DisagreementKind, ...] = (  # worst first
     "bad flip",
     "worse",
     "other flip",
-    "differs",
     "good flip",
     "better",
+    "differs",  # the same answer with another score: many rows, so they come when everything else has been told
 )
 
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from engine.measurement.statistics import QUANTILES, percentile
 from pages._ui.charts import CATEGORY, MUTED, frame, line, note
 
-N_POINTS, LABEL_AT, N_BINS = 400, 0.75, 60
+N_POINTS, LABEL_AT, N_BINS = 400, 0.3, 60
 STYLE = {"baseline": ("original", MUTED, "dot", "diamond"), "variant": ("this run", CATEGORY[0], "solid", "circle")}
 WIDE = 20.0  # times from the fastest to the slowest call, from which on the axis is logarithmic
 FURTHEST = 0.999  # quantile of the slower arm at which the axis ends

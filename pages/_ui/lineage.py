@@ -65,7 +65,12 @@ def changes(before: Manifest, after: Manifest) -> list[str]:
             said.append(plain(f"adds the operators {_listed(more)}", 200))
         if fewer := sorted(set(before.operators) - set(after.operators)):
             said.append(plain(f"drops the operators {_listed(fewer)}", 200))
-    notes = [f"{key.replace('_', ' ')} {flat(value)}" for key, value in after.notes.items() if "bytes" not in key]
+    known = " ".join(said)
+    notes = [
+        f"{key.replace('_', ' ')} {flat(value)}"
+        for key, value in after.notes.items()
+        if "bytes" not in key and flat(value) not in known
+    ]
     return [*said, *(f":gray[{plain(note, 160)}]" for note in notes[:N_NOTES])]
 
 

@@ -20,6 +20,8 @@ from pages._ui.explanations import about
 from pages._ui.parts import card_title, refusal
 
 Bins = Sequence[ReliabilityBin]
+ABOVE = {"xanchor": "left", "yanchor": "bottom", "xshift": 8, "yshift": 8}
+BELOW = {"xanchor": "left", "yanchor": "top", "xshift": 4, "yshift": -10}
 STYLE = {"original": (MUTED, "diamond", "dot"), "this run": (CATEGORY[0], "circle", "solid")}
 
 
@@ -69,10 +71,8 @@ def diagram(arms: dict[str, Bins]) -> go.Figure:
     line(figure, x=(low, 100.0), y=(low, 100.0), color=MUTED, dash="dash")
     for name, bins in arms.items():
         figure.add_trace(_trace(name, bins))
-        last = bins[len(bins) // 2]
-        side = "right" if name == "original" else "left"
-        shift = -8 if side == "right" else 8
-        note(figure, last.confidence * 100, last.right * 100, name, xanchor=side, xshift=shift, yshift=-4)
+        at, place = (bins[0], ABOVE) if name == "original" else (bins[-1], BELOW)  # apart, where both curves are one
+        note(figure, at.confidence * 100, at.right * 100, name, **place)
     figure.update_xaxes(range=[low - 2, 102], nticks=7)
     figure.update_yaxes(nticks=6)
     return figure

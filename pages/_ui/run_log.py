@@ -14,6 +14,7 @@ from pages._ui.lineage import flat
 from pages._ui.text import file_stem, plain
 from pages._ui.variants import name_of
 
+WORDS = {"n_cores": "Cores", "cpu_flags": "Instruction sets", "cpu_quota": "Cores by quota", "aa": "Noise floor"}
 N_LINES, LONG = 400, 14  # a longer log scrolls
 
 
@@ -65,7 +66,7 @@ def environment_table(found: Mapping[str, Any]) -> None:
 
 
 def _words(name: str) -> str:
-    return plain(name.removesuffix("_bytes").replace("_", " ").capitalize(), 60)
+    return WORDS.get(name) or plain(name.removesuffix("_bytes").replace("_", " ").capitalize(), 60)
 
 
 def _value(name: str, value: Any) -> str:

@@ -27,9 +27,9 @@ KINDS = {
     "bad flip": ("Right before, wrong now", "worse"),
     "worse": ("Larger error", "worse"),
     "other flip": ("Other class", "same"),
-    "differs": ("Differs", "same"),
     "good flip": ("Wrong before, right now", "better"),
     "better": ("Smaller error", "better"),
+    "differs": ("Same answer, other score", "same"),
 }
 
 
@@ -74,14 +74,14 @@ def worst_rows(study: Study, run: Experiment) -> None:
 def _of_kinds(found: Sequence[Disagreement]) -> list[Disagreement]:
     """The rows of the kinds that are ticked; with none ticked all."""
     counts = Counter(one.kind for one in found)
-    kinds = [kind for kind in KINDS if counts[kind]]
+    kinds, cut = [kind for kind in KINDS if counts[kind]], len(found) == N_EXPORTED
     if len(kinds) < 2:
         return list(found)
     chosen = st.pills(
         "What happened",
         kinds,
         selection_mode="multi",
-        format_func=lambda kind: f"{KINDS[kind][0]} ({counts[kind]:,})",
+        format_func=lambda kind: f"{KINDS[kind][0]} ({counts[kind]:,}{'+' if cut and kind == kinds[-1] else ''})",
         key="pick-ex-worst-kinds",
         help=about("disagreements"),
     )
@@ -96,7 +96,13 @@ def _how_many(kept: Sequence[Disagreement], found: Sequence[Disagreement]) -> st
 
 
 def by_slice(found: Sequence[Disagreement], slices: Sequence[SliceQuality]) -> list[dict[str, str]]:
-    """Slice by slice the rows that differ and those where harm was done; at most N_PLACES, the worst first."""
+    """Slice by slice the rows that differ and those where harm was done; at most N_PLACES, the worst first.
+
+    Harm comes first among the rows, so it is complete when the rest was cut off; what else differs is not shown then.
+    """
+    cut = len(found) == N_EXPORTED
+    if cut and KINDS[found[-1].kind][1] == "worse":
+        return []
     differ = Counter((column, value) for one in found for column, value in one.slices.items())
     harmed = Counter(
         (column, value) for one in found if KINDS[one.kind][1] == "worse" for column, value in one.slices.items()
@@ -108,11 +114,15 @@ def by_slice(found: Sequence[Disagreement], slices: Sequence[SliceQuality]) -> l
         {
             "Slice": plain(f"{place[0]}: {place[1]}", 80),
             "Rows": f"{sizes[place]:,}",
-            "Differ": f"{differ[place]:,} ({numbers.percent(differ[place] / sizes[place], 1)})",
-            "Harm": f"{harmed[place]:,} ({numbers.percent(harmed[place] / sizes[place], 1)})",
+            **({} if cut else {"Differ": _of(differ[place], sizes[place])}),
+            "Harm": _of(harmed[place], sizes[place]),
         }
         for place in places[:N_PLACES]
     ]
+
+
+def _of(n_rows: int, size: int) -> str:
+    return f"{n_rows:,} ({numbers.percent(n_rows / size, 1)})"
 
 
 @st.cache_data(show_spinner=False, max_entries=16)

@@ -28,8 +28,8 @@ def test_harm_comes_first_then_size_and_equal_rows_are_left_out():
         (102, "bad flip"),  # 0.9 -> 0.1
         (101, "bad flip"),  # 0.9 -> 0.4
         (106, "other flip"),  # nobody knows
-        (105, "differs"),
         (103, "good flip"),
+        (105, "differs"),
     ]
 
 
@@ -41,7 +41,7 @@ def test_a_row_shows_both_answers():
     assert first.kl_nats > 1
     assert first.slices == {"city": "Ulm"}
     assert worst()[2].label is None
-    assert worst()[3].slices == {"city": "(missing)"}
+    assert worst()[4].slices == {"city": "(missing)"}
 
 
 def test_a_slice_narrows_and_a_limit_cuts():
@@ -64,8 +64,8 @@ def test_regression_says_where_the_error_grew():
     found = worst_rows(before, np.array([2.0, 2.0, 2.0, 4.0]), truth, ROWS[:4], signature("regression", "value", None))
     assert [(one.row, one.kind, one.label) for one in found] == [
         (101, "worse", "1"),
-        (103, "differs", None),
         (102, "better", "1"),
+        (103, "differs", None),
     ]
     assert (found[0].baseline, found[0].candidate, found[0].difference) == ("1.5", "2", 0.5)
 
