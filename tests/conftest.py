@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
 
 NOT_RUN: list[str] = []  # tests left out for want of a system part, told apart from ordinary skips by their reason
-CASES = Path(__file__).parent / "cases"
+TESTS = Path(__file__).parent
+CASES = TESTS / "cases"
 
 
 BIG = {"P27"}  # minutes to train; made by the tests that are about it
@@ -52,6 +54,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return 2 if item.get_closest_marker("browser") else int("pages" in item.path.parts)
 
     items.sort(key=late)
+    for item in items:  # what shares fixtures of a module, or the one server and browser, runs in one worker
+        group = "browser" if item.get_closest_marker("browser") else item.path.relative_to(TESTS).as_posix()
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
+def pytest_configure() -> None:
+    """Workers side by side: each waits for its own locks only, as if it had the machine to itself."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker:
+        os.environ.setdefault("WHETSTONE_LOCK_DIR", f"{tempfile.gettempdir()}/whetstone-test-{os.getuid()}-{worker}")
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -1,10 +1,38 @@
 """A file too big for the browser's form is streamed by a command; a wrong file is refused with a sentence."""
 
 import subprocess
+import urllib.request
 
+import psutil
 import pytest
 from browser.own_model import write
 from playwright.sync_api import expect
+
+from pages._ui import uploads
+
+BIG_BYTES = 250_000_000
+
+
+def test_p33_250_mb_are_streamed_without_holding_them(server):
+    """Case P33: what the server holds while a big file arrives grows by less than 50 MB."""
+    process = psutil.Process(server.pid)
+    urllib.request.urlopen(f"{server.url}/health").read()
+    before, peaks = process.memory_info().rss, []
+
+    def body():
+        piece = bytes(1_000_000)
+        for _ in range(BIG_BYTES // len(piece)):
+            peaks.append(process.memory_info().rss)
+            yield piece
+
+    token = uploads.issue(server.home)
+    address = f"{server.url}/upload?token={token}&name=big.onnx"
+    put = urllib.request.Request(address, body(), {"Content-Length": str(BIG_BYTES)}, method="PUT")
+    assert urllib.request.urlopen(put).status == 201
+    arrived = uploads.arrival(server.home, token)
+    assert (arrived.stage, arrived.n_bytes) == ("whole", BIG_BYTES)
+    assert max(peaks) - before < 50e6
+    uploads.discard(server.home, token)
 
 
 def test_a_model_arrives_by_the_command_the_page_shows(server, visit, tmp_path):

@@ -40,6 +40,7 @@ def test_a_cast_to_float_in_the_middle_does_not_break_the_file(apply, answers, t
 
 
 def test_the_file_halves_and_the_speed_is_not_promised(apply, tmp_path, monkeypatch):
+    """Case P20: ONNX Runtime computes half precision in FP32 on most CPUs."""
     w = np.random.default_rng(0).normal(size=(256, 256)).astype(np.float32)
     node = helper.make_node("MatMul", ["x", "w"], ["y"])
     model = graph([node], [("x", "float32", ["N", 256])], [("y", "float32", ["N", 256])], [("w", w)])
