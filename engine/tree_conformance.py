@@ -19,14 +19,14 @@ from engine import sandbox, scoring
 from engine.data.stored import INPUTS_FILE, load_split
 from engine.errors import ParityFailed
 from engine.plugin import Artefact, levers, reference_runtime
-from engine.records import Choice, Conformance, Recipe
+from engine.records import Choice, Conformance, Recipe, SplitName
 
 if TYPE_CHECKING:
     from engine.forest.conformance import Probes
     from engine.forest.forest import Forest
     from engine.sandbox import Talk
 
-SPLIT = "selection"  # the name a folder of made rows goes by
+SPLIT: SplitName = "selection"  # the name a folder of made rows goes by
 SINGLE = 1e-5  # beyond what sums in single precision differ by
 _PARTS = ("column", "kind", "origin")
 FORMATS = frozenset({"lightgbm", "xgboost"})  # what can be read as a forest

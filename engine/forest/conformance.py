@@ -94,7 +94,7 @@ def difference(right: np.ndarray, got: np.ndarray, made: Probes | None, relative
     with np.errstate(invalid="ignore"):
         gap = np.where(same, 0.0, np.abs(a - b))
         gap = np.where(np.isnan(gap), np.inf, gap)
-        apart = (gap > relative * np.abs(a)).any(axis=1)
+        apart = np.asarray((gap > relative * np.abs(a)).any(axis=1))
     column, kind = _cause(apart, made) if made is not None and apart.any() else (None, None)
     return Difference(len(a), int(apart.sum()), float(gap.max(initial=0.0)), column, kind)
 

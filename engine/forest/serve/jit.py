@@ -13,7 +13,7 @@ _LOCK = threading.Lock()
 _COMPILED: dict[Any, Any] = {}
 
 
-def compiled(name: str, *form: int) -> Callable[..., None]:
+def compiled(name: str, *form: Any) -> Callable[..., None]:
     """The kernel "block", "quickscorer" or "level_walk"; numba compiles it at its first call and keeps it on disk.
 
     form: what `kernels.block_kernel` is made for.

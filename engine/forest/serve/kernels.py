@@ -35,7 +35,7 @@ def aligned(size: int) -> Any:
     return buffer[start : start + size]
 
 
-def code_row(value: float, n_codes: int) -> int:
+def code_row(value: Any, n_codes: Any) -> Any:
     """Row of a category in a table of members: cut to a whole number; the last row for what no set holds."""
     return int(value) if value > -1.0 and value < n_codes else n_codes
 
@@ -244,9 +244,9 @@ def quickscorer(
             for g in range(width):
                 word = members[word_at + g]
                 while word != np.uint64(0):
-                    j = entry + 64 * g + np.int64(lowest_bit(word))
+                    e = entry + 64 * g + np.int64(lowest_bit(word))
                     word &= word - np.uint64(1)
-                    alive[ints[trees + j]] &= masks[1 + j]
+                    alive[ints[trees + e]] &= masks[1 + e]
         if n_classes == 1:
             total = 0.0
             for t in range(n_trees):

@@ -14,13 +14,13 @@ import numpy as np
 LANES = 64
 
 
-def select(columns: Any, at: int, threshold: int, slots: Any, left: int, right: int, to: int) -> None:
+def select(columns: Any, at: Any, threshold: Any, slots: Any, left: Any, right: Any, to: Any) -> None:
     """64 rows of a node: where its column is at most the threshold the left slot, else the right one."""
     goes_left = columns[at : at + LANES] <= threshold
     slots[to : to + LANES] = np.where(goes_left, slots[left : left + LANES], slots[right : right + LANES])
 
 
-def select_members(masks: Any, at: int, slots: Any, left: int, right: int, to: int) -> None:
+def select_members(masks: Any, at: Any, slots: Any, left: Any, right: Any, to: Any) -> None:
     """The same for a set: bit i of masks[at] is set where row i is a member, which goes left."""
     goes_left = np.unpackbits(masks[at : at + 1].view(np.uint8), bitorder="little").astype(bool)
     slots[to : to + LANES] = np.where(goes_left, slots[left : left + LANES], slots[right : right + LANES])
@@ -43,7 +43,7 @@ def _select() -> Any:
     from numba.extending import intrinsic
 
     @intrinsic
-    def select(typing, columns, at, threshold, slots, left, right, to):  # noqa: ANN001, ANN202
+    def select(typing, columns, at, threshold, slots, left, right, to):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             element = ir.IntType(signature.args[0].dtype.bitwidth)
             wide, bytes_ = ir.VectorType(element, LANES), ir.VectorType(ir.IntType(8), LANES)
@@ -71,7 +71,7 @@ def _select_members() -> Any:
     from numba.extending import intrinsic
 
     @intrinsic
-    def select_members(typing, masks, at, slots, left, right, to):  # noqa: ANN001, ANN202
+    def select_members(typing, masks, at, slots, left, right, to):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             eight, bytes_ = ir.VectorType(ir.IntType(8), 8), ir.VectorType(ir.IntType(8), LANES)
             word = builder.load(_pointer(context, builder, signature, args, 0, 1, eight), align=1)
@@ -98,7 +98,7 @@ def _lowest_bit() -> Any:
     from numba.extending import intrinsic
 
     @intrinsic
-    def lowest_bit(typing, word):  # noqa: ANN001, ANN202
+    def lowest_bit(typing, word):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
