@@ -10,7 +10,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import aa, certify, history, imports, overhead, parquet
+from benchmarks import aa, certify, history, imports, overhead, parquet, trees
 from engine.environment import describe
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
@@ -20,6 +20,7 @@ PARTS = {
     "overhead": overhead.table,
     "certify": certify.table,
     "parquet": parquet.table,
+    "trees": trees.table,
     "aa": aa.table,
 }
 HEAD = [
