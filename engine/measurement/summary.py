@@ -81,8 +81,8 @@ def comparisons(timings: Timings) -> tuple[Comparison, ...]:
 
 def _median_ratio(timings: Timings, workload: Workload) -> Ratio:
     medians = zip(*(timings.medians_by_pair(arm, workload) for arm in ARMS), strict=True)
-    logs = [np.median(np.log(variant / baseline)) for baseline, variant in medians]
-    return pair_ratio([1.0] * len(logs), np.exp(logs))
+    ratios = [float(np.exp(np.median(np.log(variant / baseline)))) for baseline, variant in medians]
+    return pair_ratio([1.0] * len(ratios), ratios)
 
 
 def _tail_on_cpu(timings: Timings, workload: Workload) -> list[list[np.ndarray]] | None:

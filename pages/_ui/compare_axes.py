@@ -99,16 +99,16 @@ def _latency(beside: Beside, key: str) -> Axis:
     base = getattr(beside.baseline.row, key) if beside.baseline else None
     unit, factor = numbers.time_unit(base)
     goal = beside.study.promise.goal
-    set_here = beside.at_primary and base is not None and QUANTILE[goal.kind] == quantile
+    set_here = beside.at_primary and QUANTILE[goal.kind] == quantile
 
     def read(one: Variant) -> Spot | None:
         value, known = getattr(one.row, key), getattr(one.here, key) if one.here else None
         if value is None:
             return None
-        ends = (known.low, known.high) if known else (None, None)
-        return Spot(value * factor, *(None if end is None else end * factor for end in ends))
+        low, high = (known.low, known.high) if known else (None, None)
+        return Spot(value * factor, None if low is None else low * factor, None if high is None else high * factor)
 
-    limit = base * factor / goal.factor if set_here else None
+    limit = base * factor / goal.factor if base is not None and set_here else None
     return Axis(
         key, label, f"{words} of a call of {_items(beside.batch)}, rows in to scores out, {unit} (left is faster)",
         larger=False, log=True, read=read, unit=unit, limit=limit, at_original=base * factor if base else None,

@@ -31,8 +31,8 @@ def remember(name: str, value: Any) -> None:
 
 def among(name: str, options: Sequence[T], default: T) -> T:
     """The remembered option, when it is still offered."""
-    value = _mine().get(name)
-    return value if value in options else default
+    value: T | None = _mine().get(name)
+    return value if value is not None and value in options else default
 
 
 def several(name: str, options: Sequence[T], default: Sequence[T]) -> list[T]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -63,7 +63,7 @@ def reading(name: str, bins: Bins) -> str:
     return f"{name}: sure of {numbers.percent(sure, 1)} on average and right in {numbers.percent(right, 1)}"
 
 
-def diagram(arms: dict[str, Bins]) -> go.Figure:
+def diagram(arms: Mapping[str, Bins]) -> go.Figure:
     """Share that is right by confidence, in per cent, with the diagonal."""
     figure = go.Figure()
     low = min(one.low for bins in arms.values() for one in bins) * 100

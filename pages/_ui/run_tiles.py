@@ -32,7 +32,12 @@ def _times(after: Measurement, before: Measurement | None) -> list[Tile]:
     batch = f"batch {after.workload.batch_size:,}"
     rate = numbers.rate(after.items_per_s).split(numbers.SPACE)[0]
     return [
-        ("p50 latency", numbers.latency(after.p50_ms.value), _was(before and before.p50_ms) or batch, why("p50_ms")),
+        (
+            "p50 latency",
+            numbers.latency(after.p50_ms.value),
+            _was(before.p50_ms if before else None) or batch,
+            why("p50_ms"),
+        ),
         ("p99 latency", _tail(after.p99_ms), _below_p99(after, before), why("p99_ms")),
         (
             "First call",
@@ -86,7 +91,7 @@ def _was(found: Interval | None) -> str | None:
 def _below_p99(after: Measurement, before: Measurement | None) -> str:
     if after.p99_ms is None:
         return "too few calls"
-    return _was(before and before.p99_ms) or f"batch {after.workload.batch_size:,}"
+    return _was(before.p99_ms if before else None) or f"batch {after.workload.batch_size:,}"
 
 
 def _tail(found: Interval | None) -> str:

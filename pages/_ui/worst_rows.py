@@ -73,7 +73,7 @@ def worst_rows(study: Study, run: Experiment) -> None:
 
 def _of_kinds(found: Sequence[Disagreement]) -> list[Disagreement]:
     """The rows of the kinds that are ticked; with none ticked all."""
-    counts = Counter(one.kind for one in found)
+    counts: Counter[str] = Counter(one.kind for one in found)
     kinds, cut = [kind for kind in KINDS if counts[kind]], len(found) == N_EXPORTED
     if len(kinds) < 2:
         return list(found)

@@ -57,7 +57,9 @@ def test_where_nothing_can_be_kept_nothing_fails(tmp_path, monkeypatch):
     compiled.warm.cache_clear()
 
 
-@pytest.mark.parametrize("kernel", ["block:8:0:0:64", "block:8:0:1:512", "block:10:1:0:512", "quickscorer:64", "level_walk"])
+@pytest.mark.parametrize(
+    "kernel", ["block:8:0:0:64", "block:8:0:1:512", "block:10:1:0:512", "quickscorer:64", "level_walk"]
+)
 def test_every_kernel_has_a_forest_that_needs_it(kernel, monkeypatch):
     used = []
     import engine.forest.serve as serve

@@ -181,7 +181,10 @@ def test_raw_samples_are_compressed(timings_of, tmp_path):
         ({"cpu_fraction": 0.36}, "on the processor for 36% of the time"),
         ({"n_involuntary": 7}, "preempted in about 7.0% of calls"),
         ({"floor_ns": 600e3}, "60% of a call is not the model"),
-        ({"stops": [Stop(pair=1, workload=Workload(), n_rounds=2, n_planned=5)]}, "stopped at 2 s in 1 of 3 pairs, after 2 of 5"),
+        (
+            {"stops": [Stop(pair=1, workload=Workload(), n_rounds=2, n_planned=5)]},
+            "stopped at 2 s in 1 of 3 pairs, after 2 of 5",
+        ),
     ],
 )
 def test_what_contaminates_is_said(timings_of, facts, said):
