@@ -10,6 +10,7 @@ from engine.records import (
     Agreement,
     Band,
     Calibration,
+    Certificate,
     Choice,
     Comparison,
     EvalSetInfo,
@@ -18,6 +19,7 @@ from engine.records import (
     Failure,
     FileRef,
     Goal,
+    Hashes,
     Interval,
     Manifest,
     Measurement,
@@ -32,6 +34,7 @@ from engine.records import (
     SliceQuality,
     SpeedVerdict,
     Step,
+    Study,
     TensorSpec,
     Workload,
 )
@@ -118,6 +121,22 @@ def run(
         operators=_operators(speedup),
         compressed_bytes=int(1_100_000 * kept),
         quality=_quality(lost, baseline, rng),
+    )  # fmt: skip
+
+
+def certificate(study: Study, judged: Experiment) -> Certificate:
+    """That a variant keeps the band on the certification rows."""
+    assert judged.artefact is not None
+    assert judged.quality is not None
+    digest = {name: f"{number}" * 64 for number, name in enumerate(Hashes.model_fields)}
+    return Certificate(
+        id=f"C{judged.id[1:]}", experiment_id=judged.id, study_id=study.id, study_name=study.name,
+        created_at=judged.created_at, created_by=judged.created_by, promise=study.promise,
+        promise_sha256=study.promise.fingerprint, promise_frozen_at=study.created_at, model_id=study.model_id,
+        artefact=judged.artefact, recipe=judged.spec.recipe, runtime=judged.spec.runtime,
+        baseline_runtime=Choice(name="lightgbm_native"), threads=1, signature=study.signature,
+        eval_set_id=study.eval_set_id, hashes=Hashes(**digest), environment=MACHINE, comparisons=judged.comparisons,
+        quality=judged.quality.model_copy(update={"split": "certification", "verdict": "pass", "n_rows": 18_000}),
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ import streamlit as st
 from pages._ui import loaders
 from pages._ui.notes import note_form
 from pages._ui.parts import card_title, empty, head, nothing_found
-from pages._ui.run_filters import clear, filter_bar, shelf
+from pages._ui.run_filters import clear, filter_bar
 from pages._ui.run_index import Line, choices, found, grid, lines
 from pages._ui.run_list import actions, run_table
 from pages._ui.study_list import study_view
@@ -47,17 +47,18 @@ every = lines(seen)
 if not every:
     empty("history", "Nothing was run yet", "Runs appear here as soon as a study exists.", first_steps, key="hi")
     st.stop()
-view = st.segmented_control(
+top = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="hi-top")
+view = top.segmented_control(
     "View", list(VIEWS), format_func=lambda one: VIEWS[one], default="runs", required=True, key="pick-hi-view",
     label_visibility="collapsed", persist_state="session",
 )  # fmt: skip
 if view == "studies":
-    study_view(seen)
+    study_view(seen, top)
     st.stop()
 moving = {state.experiment_id: state.status for state in loaders.active_jobs(None)}
-wanted = filter_bar(choices(seen))
+wanted = filter_bar(choices(seen), top)
 shown = found(every, wanted, moving)
-bar = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="hi-bar")
+bar = st.container(horizontal=True, vertical_alignment="center", key="hi-bar")
 picked: list[Line] = []
 if shown:
     ids = [every[position].run.id for position in shown]
@@ -65,13 +66,11 @@ if shown:
 else:
     nothing_found("runs", clear, key="hi")
 with bar:
-    with st.container(horizontal=True, vertical_alignment="center", key="hi-actions"):
-        if picked:
-            st.markdown(f"**{len(picked):,} of {len(shown):,} ticked**", width="content")
-            actions(picked)
-        else:
-            of = "" if len(shown) == len(every) else f" of {len(every):,}"
-            st.caption(f"{len(shown):,}{of} runs. Tick some to compare, tag or archive them.", width="content")
-    shelf()
+    if picked:
+        st.markdown(f"**{len(picked):,} of {len(shown):,} ticked**", width="content")
+        actions(picked)
+    else:
+        of = "" if len(shown) == len(every) else f" of {len(every):,}"
+        st.caption(f"{len(shown):,}{of} runs. Tick some to compare, tag or archive them.", width="content")
 if len(picked) == 1:
     opened(picked[0])

@@ -36,9 +36,7 @@ def own_model() -> None:
 seen = loaders.version()
 studies = loaders.studies(seen)
 anything = bool(loaders.all_studies(seen))
-head(
-    "Overview", headline(studies, seen) if studies else "Make a model cheaper to serve, and show that it is still good."
-)
+head("Overview", headline(seen) if studies else "Make a model cheaper to serve, and show that it is still good.")
 if anything:
     if loaders.active_jobs(None):
         with st.container(border=True, key="ov-live"):

@@ -80,7 +80,9 @@ def _start() -> None:
     Workspace(config.home).sweep()
     uploads.sweep(config.home)
     ensure_runner(loaders.ledger())
+    gc.disable()  # it would look at all that was read, again and again while it is read
     run_index.grid(loaders.version())  # what every list begins with, before the first visitor waits for it
+    gc.enable()
     gc.collect()
     gc.freeze()  # Streamlit collects after every run: 90 % of a progress poll otherwise
 

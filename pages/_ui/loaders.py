@@ -63,8 +63,17 @@ def studies(seen: Seen) -> tuple[Study, ...]:
 
 @st.cache_resource(show_spinner=False, max_entries=4)
 def all_studies(seen: Seen) -> tuple[Study, ...]:
-    """All studies, the archived ones too, newest first."""
-    return tuple(ledger().studies(include_archived=True))
+    """All studies, the archived ones too, newest first; one that did not change is the same object as before."""
+    known = _studies(seen[0])
+    for found in ledger().studies(include_archived=True):
+        if known.get(found.id) != found:
+            known[found.id] = found
+    return tuple(sorted(known.values(), key=lambda one: (one.created_at, one.id), reverse=True))
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _studies(url: str) -> dict[str, Study]:
+    return {}
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
@@ -184,7 +193,7 @@ def whole(experiment_ids: Sequence[str], seen: Seen) -> list[Experiment]:
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
-def annotations(seen: Seen) -> dict[str, Annotation]:
+def run_annotations(seen: Seen) -> dict[str, Annotation]:
     """Tags, notes and what was put away, by experiment; not to be changed."""
     return ledger().annotations()
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages._ui.preferences import remember, remembered
 from pages._ui.run_index import Filters
@@ -24,9 +25,18 @@ MEMORY = "history.filters"
 _ADDRESS, _TOUCHED = "hi-address", "hi-touched"
 
 
-def filter_bar(choices: Choices) -> Filters:
-    """Draw the fields, filled from the address, else from this session, else from what was remembered."""
+def filter_bar(choices: Choices, top: DeltaGenerator) -> Filters:
+    """Draw the fields, filled from the address, else from this session, else from what was remembered.
+
+    top: a row where order and shelf find their place.
+    """
     _fill(choices)
+    with top, st.container(horizontal=True, width="content", vertical_alignment="center"):
+        st.selectbox(
+            "Order", list(choices["sort"]), format_func=lambda one: choices["sort"][one], key=KEYS["sort"],
+            persist_state="session", on_change=_touch, label_visibility="collapsed", width=190,
+        )  # fmt: skip
+        shelf()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text_input(
             "Search", placeholder="Search name, study, tag, note, person", label_visibility="collapsed",
@@ -36,20 +46,16 @@ def filter_bar(choices: Choices) -> Filters:
             "Status", list(choices["status"]), format_func=lambda one: choices["status"][one], selection_mode="multi",
             label_visibility="collapsed", key=KEYS["status"], persist_state="session", on_change=_touch,
         )  # fmt: skip
-    with st.grid(len(MANY) + 1, min_column_width=150):
+    with st.grid(len(MANY), min_column_width=150):
         for name, label in MANY.items():
             _several(name, label, choices[name])
-        st.selectbox(
-            "Order", list(choices["sort"]), format_func=lambda one: choices["sort"][one], key=KEYS["sort"],
-            persist_state="session", on_change=_touch, label_visibility="collapsed",
-        )  # fmt: skip
     wanted = _read()
     _keep(_address(wanted))
     return wanted
 
 
 def shelf() -> None:
-    """Kept, archived, or all; stands beside the count."""
+    """Kept, archived, or all."""
     st.segmented_control(
         "Show", list(SHELVES), format_func=lambda one: SHELVES[one], key=KEYS["shelf"], required=True,
         label_visibility="collapsed", persist_state="session", on_change=_touch,

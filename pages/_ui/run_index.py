@@ -34,19 +34,31 @@ LAST = float("inf")
 
 
 class Line(NamedTuple):
-    """One run. `text` is what a search looks at, in small letters."""
+    """One run. `text` is what a search looks at, in small letters; the last three are what the list writes."""
 
     run: ExperimentSummary
     study: Study
     row: CompareRow
+    noted: Annotation | None
+    issued: Certificate | None
+    study_archived: bool
     name: str
     levers: tuple[str, ...]
     verdicts: tuple[str, ...]
-    tags: tuple[str, ...]
-    note: str
-    archived: bool
-    study_archived: bool
     text: str
+    result: list[str]
+    p50: str
+    quality: str
+
+    @property
+    def archived(self) -> bool:
+        """Put away, by itself or with its study."""
+        return self.study_archived or bool(self.noted and self.noted.archived)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """What people called it."""
+        return self.noted.tags if self.noted else ()
 
 
 @dataclass(frozen=True)
@@ -77,58 +89,50 @@ SORTS = {
 
 @st.cache_resource(show_spinner=False, max_entries=2)
 def lines(seen: loaders.Seen) -> tuple[Line, ...]:
-    """All runs, newest first, of archived studies too."""
-    noted, gone = loaders.annotations(seen), loaders.archived_studies(seen)
+    """All runs, newest first, of archived studies too; a line is made again only when something in it changed."""
+    noted, gone = loaders.run_annotations(seen), loaders.archived_studies(seen)
     issued = {one.experiment_id: one for one in loaders.certificates(None, seen)}
-    called, runs_of = _called(seen[0]), loaders.by_study(seen)
+    made, runs_of = _made(seen[0]), loaders.by_study(seen)
     found = []
     for study in loaders.all_studies(seen):
-        runs = runs_of.get(study.id, ())
+        runs, away = runs_of.get(study.id, ()), study.id in gone
         rows = {row.experiment: row for row in loaders.table(study, runs, study.workload.batch_size, seen)}
         for run in runs:
-            known = called.get(run.id)
-            if known is None or known[0] is not run:
-                known = called[run.id] = (run, name_of(run), _levers(run))
-            found.append(
-                _line(run, study, rows[run.id], known[1], known[2], noted.get(run.id), issued.get(run.id), gone)
-            )
+            parts = (run, study, rows[run.id], noted.get(run.id), issued.get(run.id), away)
+            line = made.get(run.id)
+            if line is None or line[: len(parts)] != parts:
+                line = made[run.id] = _line(*parts)
+            found.append(line)
     return tuple(sorted(found, key=lambda line: (line.run.created_at, line.run.id), reverse=True))
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
-def _called(url: str) -> dict[str, tuple[ExperimentSummary, str, tuple[str, ...]]]:
+def _made(url: str) -> dict[str, Line]:
     return {}
-
-
-def _levers(run: ExperimentSummary) -> tuple[str, ...]:
-    bare = (step.model_copy(update={"params": {}}) for step in run.spec.recipe.steps)
-    return tuple(step_name(step) for step in bare)
 
 
 def _line(
     run: ExperimentSummary,
     study: Study,
     row: CompareRow,
-    name: str,
-    levers: tuple[str, ...],
     noted: Annotation | None,
     issued: Certificate | None,
-    gone: frozenset[str],
+    study_archived: bool,
 ) -> Line:
-    tags, note = (noted.tags, noted.note) if noted else ((), "")
-    said = [name, study.name, run.created_by, run.id, note, *tags, run.error.message if run.error else ""]
+    name, verdicts = name_of(run), _verdicts(study, row, issued)
+    bare = (step.model_copy(update={"params": {}}) for step in run.spec.recipe.steps)
+    said = [name, study.name, run.created_by, run.id, run.error.message if run.error else ""]
+    said += [noted.note, *noted.tags] if noted else []
+    relative = study.promise.band.relative
+    away = study_archived or bool(noted and noted.archived)
     return Line(
-        run=run,
-        study=study,
-        row=row,
-        name=name,
-        levers=levers,
-        verdicts=_verdicts(study, row, issued),
-        tags=tags,
-        note=note,
-        archived=study.id in gone or bool(noted and noted.archived),
-        study_archived=study.id in gone,
+        *(run, study, row, noted, issued, study_archived, name),
+        levers=tuple(step_name(step) for step in bare),
+        verdicts=verdicts,
         text="\n".join(said).lower(),
+        result=_result(run, verdicts, away),
+        p50=numbers.latency(row.p50_ms),
+        quality="" if row.is_baseline else numbers.quality_change(row.metric_drop, row.metric, relative=relative),
     )
 
 
@@ -225,25 +229,20 @@ def grid(seen: loaders.Seen) -> pa.Table:
         {
             "Run": [line.name for line in every],
             "Study": [line.study.name for line in every],
-            "Result": [_result(line) for line in every],
+            "Result": [line.result for line in every],
             "Speed-up": pa.array([line.row.speedup for line in every], pa.float64()),
-            "p50": [numbers.latency(line.row.p50_ms) for line in every],
-            "Quality": [
-                "" if line.row.is_baseline else numbers.quality_change(
-                    line.row.metric_drop, line.row.metric, relative=line.study.promise.band.relative
-                )
-                for line in every
-            ],
+            "Quality": [line.quality for line in every],
             "Tags": pa.array([line.tags for line in every], pa.list_(pa.string())),
-            "Note": [line.note for line in every],
             "Who": [line.run.created_by for line in every],
             "When": pa.array([line.run.created_at for line in every], pa.timestamp("ms", "UTC")),
+            "p50": [line.p50 for line in every],
+            "Note": [line.noted.note if line.noted else "" for line in every],
         }
-    )  # fmt: skip
+    )
 
 
-def _result(line: Line) -> list[str]:
+def _result(run: ExperimentSummary, verdicts: Sequence[str], archived: bool) -> list[str]:
     """How it stands in one or two words, for coloured labels."""
-    words = [line.verdicts[0] if line.verdicts else STATUS[line.run.status]]
-    words += [word for word in line.verdicts if word.startswith("Certified")]
-    return [*words, "Archived"] if line.archived else words
+    words = [verdicts[0] if verdicts else STATUS[run.status]]
+    words += [word for word in verdicts if word.startswith("Certified")]
+    return [*words, "Archived"] if archived else words

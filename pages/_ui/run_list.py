@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from zlib import crc32
 
@@ -23,7 +23,7 @@ RESULTS = (*STATUS.values(), *(word for word in VERDICTS if word in BADGE), "Cer
 MAX_COMPARED = 50  # what an address can carry
 
 
-def run_table(table: pa.Table, ids: Sequence[str], moving: dict[str, str]) -> list[int]:
+def run_table(table: pa.Table, ids: Sequence[str], moving: Mapping[str, str]) -> list[int]:
     """Draw the table; positions of the ticked rows. Ticks belong to these rows in this order and to no others."""
     config = st.column_config
     labels = list(dict.fromkeys([*RESULTS, "Archived"]))
@@ -38,8 +38,8 @@ def run_table(table: pa.Table, ids: Sequence[str], moving: dict[str, str]) -> li
         placeholder="–",
         alt="Runs, one per row",
         column_config={
-            "Run": config.TextColumn(width=220),
-            "Study": config.TextColumn(width=130),
+            "Run": config.TextColumn(width=300),
+            "Study": config.TextColumn(width=115),
             "Result": config.MultiselectColumn(
                 options=labels, color=[_colour(one) for one in labels], width=150,
                 help="How it stands against the promise of its study, on the selection rows.",
@@ -49,9 +49,9 @@ def run_table(table: pa.Table, ids: Sequence[str], moving: dict[str, str]) -> li
             ),
             "p50": config.TextColumn(width=80, help="Median call at the study's batch."),
             "Quality": config.TextColumn(width=100, help="How the metric moved against the original."),
-            "Tags": config.ListColumn(width=90),
-            "Note": config.TextColumn(width=120),
-            "Who": config.TextColumn(width=80),
+            "Tags": config.ListColumn(width=85),
+            "Note": config.TextColumn(width=200),
+            "Who": config.TextColumn(width=70),
             "When": config.DatetimeColumn(format="distance", width=110),
         },
     )  # fmt: skip
@@ -63,7 +63,7 @@ def table_key(ids: Sequence[str]) -> str:
     return f"hi-table-{crc32(' '.join(ids).encode()):08x}-{st.session_state.get('hi-done', 0)}"
 
 
-def _moved(table: pa.Table, ids: Sequence[str], moving: dict[str, str]) -> pa.Table:
+def _moved(table: pa.Table, ids: Sequence[str], moving: Mapping[str, str]) -> pa.Table:
     """The rows with the states of the jobs that wait or run now."""
     here = [(position, moving[one]) for position, one in enumerate(ids) if one in moving] if moving else []
     if not here:

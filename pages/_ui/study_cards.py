@@ -105,7 +105,7 @@ def _body(study: Study, stands: Won) -> None:
         st.markdown(_nothing_won(stands))
         return
     st.markdown(f"{plain(name_of(stands.run), 80)}" + (f"  \n:gray[{_why(row)}]" if _why(row) else ""))
-    st.table(card_rows(study, base, row), border="horizontal", alt="The best so far beside the original")
+    st.markdown("  \n".join(f":gray[{label}] {text}" for label, text in card_rows(study, base, row).items()))
 
 
 def _nothing_won(stands: Won) -> str:

@@ -8,6 +8,7 @@ from zlib import crc32
 
 import pyarrow as pa
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from engine.records import Study
 from pages._ui import loaders
@@ -23,14 +24,14 @@ LONG = 14
 SEARCH = "hi-studies-q"
 
 
-def study_view(seen: loaders.Seen) -> None:
-    """Search, table, and below it the study that is ticked."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.text_input(
-            "Search studies", placeholder="Search name, person, tag, note", label_visibility="collapsed",
-            icon=":material/search:", width=320, key=SEARCH, persist_state="session",
-        )  # fmt: skip
+def study_view(seen: loaders.Seen, top: DeltaGenerator) -> None:
+    """Search, table, and below it the study that is ticked. top: a row where the shelf finds its place."""
+    with top:
         shelf()
+    st.text_input(
+        "Search studies", placeholder="Search name, person, tag, note", label_visibility="collapsed",
+        icon=":material/search:", width=320, key=SEARCH, persist_state="session",
+    )  # fmt: skip
     shown = _chosen(seen)
     if not shown:
         nothing_found("studies", _clear, key="hi-studies")
@@ -80,10 +81,10 @@ def _table(shown: Sequence[Study], seen: loaders.Seen) -> list[int]:
             "Best so far": [name_of(one.run) if one.run else "" for one in stands],
             "Speed-up": pa.array([one.row.speedup if one.row else None for one in stands], pa.float64()),
             "Runs": [len(runs_of.get(study.id, ())) for study in shown],
-            "Tags": pa.array([note.tags if note else () for note in notes], pa.list_(pa.string())),
-            "Note": [note.note if note else "" for note in notes],
             "Who": [study.created_by for study in shown],
             "When": pa.array([study.created_at for study in shown], pa.timestamp("ms", "UTC")),
+            "Tags": pa.array([note.tags if note else () for note in notes], pa.list_(pa.string())),
+            "Note": [note.note if note else "" for note in notes],
         }
     )
     config = st.column_config
@@ -100,16 +101,17 @@ def _table(shown: Sequence[Study], seen: loaders.Seen) -> list[int]:
         placeholder="–",
         alt="Studies, one per row",
         column_config={
-            "Study": config.TextColumn(width=180),
+            "Study": config.TextColumn(width=160),
             "Result": config.MultiselectColumn(options=labels, color=[BADGE[one][0] for one in labels], width=150),
-            "Best so far": config.TextColumn(width=200),
+            "Best so far": config.TextColumn(width=230),
             "Speed-up": config.NumberColumn(
                 format="%.2f×", width=80, help="Of the best so far: median call of the original over its own."
             ),
             "Runs": config.NumberColumn(width=60),
+            "Who": config.TextColumn(width=80),
+            "When": config.DatetimeColumn(format="distance", width=110),
             "Tags": config.ListColumn(width=90),
             "Note": config.TextColumn(width=120),
-            "When": config.DatetimeColumn(format="distance", width=110),
         },
     )  # fmt: skip
     return [position for position in event.selection.rows if position < len(shown)]

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from engine.records import Certificate, ExperimentSummary, Study
+from engine.records import ExperimentSummary, Study
 from pages._ui import loaders
 from pages._ui.identity import current_user
 from pages._ui.parts import card_title
@@ -54,17 +54,23 @@ def exporting(make: Callable[[], T]) -> Callable[[], T]:
     return made
 
 
-def ticked(runs: Sequence[ExperimentSummary], issued: Sequence[Certificate], user: str) -> dict[str, bool]:
+def ticked(seen: loaders.Seen, user: str) -> dict[str, bool]:
     """Step -> done, by what this person has in the history and has looked at."""
-    mine = [run for run in runs if run.created_by == user]
     looked = loaders.ledger().preferences(user)  # a download writes past the session
-    return {
+    done = {f"tour.{name}" for name in _did(seen, user)} | looked.keys()
+    return {stop.name: f"tour.{stop.name}" in done for stop in STOPS}
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _did(seen: loaders.Seen, user: str) -> frozenset[str]:
+    """The steps that show in the history."""
+    mine = [run for run in loaders.summaries(None, seen) if run.created_by == user]
+    done = {
         "studied": any(run.is_baseline and run.status == "succeeded" for run in mine),
         "tried": any(_asked_for(run) for run in mine),
-        "compared": "tour.compared" in looked,
-        "certified": any(one.created_by == user for one in issued),
-        "exported": "tour.exported" in looked,
+        "certified": any(one.created_by == user for one in loaders.certificates(None, seen)),
     }
+    return frozenset(name for name, is_done in done.items() if is_done)
 
 
 def tour(studies: Sequence[Study], seen: loaders.Seen) -> None:
@@ -72,7 +78,7 @@ def tour(studies: Sequence[Study], seen: loaders.Seen) -> None:
     if remembered(HIDDEN, False):
         return
     user = current_user()
-    done = ticked(loaders.summaries(None, seen), loaders.certificates(None, seen), user)
+    done = ticked(seen, user)
     following = next((stop.name for stop in STOPS if not done[stop.name]), None)
     study = next((one for one in studies if one.created_by == user), studies[0] if studies else None)
     with st.container(border=True, key="ov-tour", gap="small"):

@@ -51,7 +51,7 @@ def standings(seen: loaders.Seen) -> dict[str, Won]:
     """What won in every study, by id; archived runs do not count."""
     made, runs_of, issued_of = _known(seen[0]), loaders.by_study(seen), loaders.by_study_issued(seen)
     away: dict[str, set[str]] = {}
-    for key, note in loaders.annotations(seen).items():
+    for key, note in loaders.run_annotations(seen).items():
         if note.archived and (run := loaders.run_of(key, seen)):
             away.setdefault(run.study_id, set()).add(key)
     found = {}
@@ -67,8 +67,10 @@ def standings(seen: loaders.Seen) -> dict[str, Won]:
     return found
 
 
-def headline(studies: Sequence[Study], seen: loaders.Seen) -> str:
-    """What was tried and what won, over all studies: two sentences."""
+@st.cache_resource(show_spinner=False, max_entries=2)
+def headline(seen: loaders.Seen) -> str:
+    """What was tried and what won, over all studies that are not archived: two sentences."""
+    studies = loaders.studies(seen)
     known, runs_of = standings(seen), loaders.by_study(seen)
     stands = [known[study.id] for study in studies]
     n_certified = sum(one.certificate is not None and one.certificate.holds for one in stands)
@@ -86,41 +88,31 @@ def headline(studies: Sequence[Study], seen: loaders.Seen) -> str:
 
 def _found(study: Study, runs: loaders.Runs, rows: Sequence[CompareRow], issued: Sequence[Certificate]) -> Won:
     baseline = next((row for row in rows if row.is_baseline), None)
-    row, word, label = _best(study, rows, issued)
+    row = best_row(study, rows, issued) or _inside(rows, issued) or nearest_miss(study, rows)
     if row is None:
         return Won(_waiting(baseline), None, baseline)
     run = next(one for one in runs if one.id == row.experiment)
+    stands = standing(study, row)
+    keeps = stands is not None and stands.meets
     certificate = next((one for one in issued if one.experiment_id == row.experiment), None)
-    if certificate is not None:
-        _, word, said = CERTIFIED[certificate.quality.verdict]
-        label = f"{said or word}, {label}" if label else said
-    elif label:
-        label = f"{word}, {label}"
-    keeps = standing(study, row)
-    return Won(word, label, baseline, row, run, certificate, keeps=bool(keeps and keeps.meets))
+    if certificate is None:
+        return Won("Meets the promise" if keeps else "Misses the promise", None, baseline, row, run, keeps=keeps)
+    _, word, label = CERTIFIED[certificate.quality.verdict]
+    said = label if keeps else f"{label or word}, misses the goal"
+    return Won(word, said, baseline, row, run, certificate, keeps=keeps)
 
 
-def _best(
-    study: Study, rows: Sequence[CompareRow], issued: Sequence[Certificate]
-) -> tuple[CompareRow | None, str, str | None]:
-    """The row, the word of BADGE for it, and what its badge says besides."""
-    if (best := best_row(study, rows, issued)) is not None:
-        return best, "Meets the promise", None
+def _inside(rows: Sequence[CompareRow], issued: Sequence[Certificate]) -> CompareRow | None:
+    """Where none keeps the promise: the fastest within the band, one that is certified first."""
     held = {one.experiment_id for one in issued if one.holds}
     refused = {one.experiment_id for one in issued} - held
     faster = [row for row in rows if _within(row) and row.speed_verdict == "faster" and row.experiment not in refused]
     faster = [row for row in faster if row.experiment in held] or faster
-    if faster:
-        return max(faster, key=_speed), "Within band", "misses the goal"
-    return nearest_miss(study, rows), "Misses the promise", None
+    return max(faster, key=lambda row: row.goal_speedup or row.speedup or 0.0, default=None)
 
 
 def _within(row: CompareRow) -> bool:
     return not row.is_baseline and row.status == "succeeded" and row.quality_verdict in HOLDS
-
-
-def _speed(row: CompareRow) -> float:
-    return row.goal_speedup or row.speedup or 0.0
 
 
 def _waiting(baseline: CompareRow | None) -> str:
