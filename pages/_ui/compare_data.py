@@ -104,7 +104,7 @@ def compared(study_id: str, batch: int, seen: loaders.Seen) -> Compared:
     runs: dict[str, ExperimentSummary] = {run.id: run for run in loaders.summaries(study_id, seen)}
     variants = joined(
         study, loaders.compare(study_id, batch, seen), runs, loaders.certificates(study_id, seen),
-        loaders.annotations(seen), _called(seen[0]),
+        loaders.run_annotations(seen), _called(seen[0]),
     )  # fmt: skip
     baseline = next((one for one in variants if one.is_baseline), None)
     noted = loaders.study_annotation(study_id, seen)

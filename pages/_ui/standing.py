@@ -147,7 +147,7 @@ def gain(row: CompareRow, names: Mapping[str, str], *, start: bool = True, whole
 @st.cache_resource(show_spinner=False, max_entries=16)
 def leaders(study_id: str, seen: loaders.Seen) -> Leaders:
     """Found once per state of the history, for thousands of variants."""
-    study, notes = loaders.study(study_id, seen), loaders.annotations(seen)
+    study, notes = loaders.study(study_id, seen), loaders.run_annotations(seen)
     table = loaders.compare(study_id, study.workload.batch_size, seen)
     put_away = {key for key, note in notes.items() if note.archived}
     rows = [row for row in table if row.is_baseline or row.experiment not in put_away]
