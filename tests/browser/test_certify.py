@@ -44,7 +44,16 @@ def home(tmp_path):
     return root, made.study.id
 
 
-def test_certify_from_compare_and_take_the_certificate_away(home, visit, tmp_path):
+def n_printed_pages(browser, path):
+    """Sheets of A4 that a browser makes of the file."""
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    pdf = page.pdf(prefer_css_page_size=True)
+    page.close()
+    return len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf))
+
+
+def test_certify_from_compare_and_take_the_certificate_away(home, browser, visit, tmp_path):
     root, study = home
     with serving(root, {"WHETSTONE_LOCK_DIR": str(tmp_path / "locks")}) as server:
         visitor = visit(server.url)
@@ -70,10 +79,19 @@ def test_certify_from_compare_and_take_the_certificate_away(home, visit, tmp_pat
         paper = files["html"].read_text()
         assert certificate.promise_sha256 in paper
         assert "<script" not in paper
+        assert n_printed_pages(browser, files["html"]) == 1
         assert files["md"].read_text().startswith("# ")
 
         page = visitor.open(f"compare?study={study}")
         assert page.locator(".st-key-cm-certify").count() == 0
         expect(page.get_by_text("Certified").first).to_be_visible()
+
+        page = visitor.open(f"experiment?id={certificate.experiment_id}")
+        page.locator(".st-key-ex-reliability summary").click()
+        expect(page.get_by_text("Confidence against the share that is right")).to_be_visible(timeout=60_000)
+        expect(page.locator(".st-key-ex-worst")).to_have_count(0 if certificate.quality.agreement.identical else 1)
+        with page.expect_download() as waiting:
+            page.locator(".st-key-ex-certificate button").first.click()
+        assert waiting.value.path().read_text() == paper
         visitor.leave()
     assert check_certificate(certificate, Workspace(root)).holds

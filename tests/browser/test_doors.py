@@ -5,12 +5,9 @@ import urllib.request
 
 import psutil
 import pytest
-from page_history import HOSTILE, add_certificate, add_run, make_study
 from playwright.sync_api import expect
 
 from benchmarks.dashboard import serving
-from engine.records import Recipe, Step
-from storage.ledger import Ledger
 
 TITLES = {
     "": "Overview",
@@ -24,30 +21,11 @@ TITLES = {
 }
 
 
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory):
-    """A home with a study that is finished, and one whose names are hostile."""
-    home = tmp_path_factory.mktemp("filled")
-    ledger = Ledger.open(f"sqlite:///{home / 'whetstone.db'}", home)
-    study = make_study(ledger, name="Flight delay")
-    run = add_run(ledger, study, Recipe(), speedup=None)
-    fewer = add_run(ledger, study, Recipe(steps=(Step(lever="pruning.fewer_trees"),)), speedup=3.4, drop=0.004)
-    certificate = add_certificate(ledger, study, fewer)
-    hostile = make_study(ledger, name=HOSTILE, study_id="hostile01")
-    add_run(ledger, hostile, Recipe(), speedup=None)
-    add_run(ledger, hostile, Recipe(steps=(Step(lever="x"),)), speedup=1, status="failed", message=HOSTILE)
-    kept = add_run(ledger, hostile, Recipe(steps=(Step(lever="pruning.fewer_trees"),)), speedup=3.4)
-    of_hostile = add_certificate(ledger, hostile, kept)
-    ledger.close()
-    return home, run, certificate.id, of_hostile.id
-
-
 @pytest.mark.parametrize("address", list(TITLES))
 def test_the_first_visit_of_a_fresh_server_may_be_any_page(filled, visit, address):
-    home, run, certificate, _ = filled
-    with serving(home) as fresh:
+    with serving(filled.home) as fresh:
         visitor = visit(fresh.url)
-        page = visitor.open(address.replace("RUN", run).replace("CERT", certificate))
+        page = visitor.open(address.replace("RUN", filled.original).replace("CERT", filled.certificate))
         expect(page.get_by_role("heading", name=TITLES[address], exact=True)).to_be_visible(timeout=30_000)
         names = page.locator("[data-testid=stSidebarNavLink]").all_inner_texts()
         assert [name.strip().split("\n")[-1] for name in names] == [
@@ -62,12 +40,6 @@ def test_the_first_visit_of_a_fresh_server_may_be_any_page(filled, visit, addres
         visitor.leave()
 
 
-@pytest.fixture(scope="module")
-def running(filled):
-    with serving(filled[0]) as server:
-        yield server
-
-
 @pytest.mark.parametrize(
     "address", ["", "study?study=hostile01", "compare?study=hostile01", "history", "certificate?id=CERT"]
 )
@@ -75,7 +47,7 @@ def test_hostile_names_are_text_in_the_browser(running, filled, visit, address):
     visitor = visit(running.url)
     alerts = []
     visitor.page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
-    page = visitor.open(address.replace("CERT", filled[3]))
+    page = visitor.open(address.replace("CERT", filled.hostile_certificate))
     page.wait_for_timeout(500)
     assert alerts == []
     assert page.locator("img[src=x]").count() == 0
@@ -99,12 +71,3 @@ def test_answers_carry_security_headers_and_health_is_told(running):
     assert "frame-ancestors 'none'" in headers["content-security-policy"]
     with urllib.request.urlopen(running.url) as answer:
         assert answer.headers["X-Frame-Options"] == "DENY"
-
-
-def test_nothing_is_asked_of_another_host(running, visit):
-    visitor = visit(running.url)
-    hosts = set()
-    visitor.page.on("request", lambda request: hosts.add(request.url.split("/")[2]))
-    visitor.open("compare?study=study0001")
-    visitor.page.wait_for_timeout(1000)
-    assert hosts == {running.url.split("/")[2]}
