@@ -7,6 +7,7 @@ import streamlit as st
 from page_history import add_run, make_study
 from streamlit.testing.v1 import AppTest
 
+from engine.jobs import submit
 from engine.records import Recipe, Step
 from engine.settings import settings
 from storage.ledger import Ledger
@@ -21,6 +22,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("WHETSTONE_USER", "Asha")
     monkeypatch.delenv("WHETSTONE_DATABASE_URL", raising=False)
     monkeypatch.delenv("WHETSTONE_IMPORT_DIR", raising=False)
+    monkeypatch.setattr(submit, "ensure_runner", lambda *args: None)
     settings.cache_clear()
     st.cache_data.clear()
     yield tmp_path
