@@ -62,6 +62,7 @@ view.settle({"batch": batches}, {"batch": primary})
 looked = compared(study.id, view.value("batch"), seen)
 first = {"batch": primary, "figures": looked.usual, **looked.first_axes}
 view.settle(looked.options, first)
+view.unfold()
 filter_bar(looked, batches)
 filters = view.filters()
 shown = matching(study.id, looked.beside.batch, filters, seen)

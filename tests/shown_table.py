@@ -48,7 +48,11 @@ def cell_of(record, column, places):
     head = f"{column.title}, {column.unit}" if column.unit else column.title
     value = record[head]
     if value is None:
-        return ["–"]
+        return [
+            "–",
+            *bounds_of(record, column, places),
+            *change_of(record, column),
+        ]  # the screen has a dash and no more
     first = number(value, places.get(head)) if not isinstance(value, str) else short(value, 60)
     if not isinstance(value, str) and column.places is not None:
         first = column.symbol + first if column.symbol else first + tail(column.unit)

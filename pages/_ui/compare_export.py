@@ -98,9 +98,10 @@ def _bound(column: Column, at: int) -> Callable[[Variant], Value]:
 
 
 def _moved(column: Column, at: int) -> Callable[[Variant], Value]:
+    """A change of what has a value; where nothing was measured there is nothing to say."""
     assert column.moved is not None
     read = column.moved
-    return lambda one: read(one)[at]
+    return lambda one: None if column.value(one) is None else read(one)[at]
 
 
 def _certificate(one: Variant) -> Value:

@@ -16,6 +16,7 @@ MEMORY = "compare"
 MOST_CHOSEN, PER_PAGE = 10, 30
 ORDERS = {"up": "Smallest first", "down": "Largest first"}
 FILTERS = ("text", "statuses", "outcomes", "runs")
+FOLDED = ("statuses", "outcomes", "archived", "intervals", "parameters", "figures", "facts")  # inside of popovers
 _ADDRESS, _TOUCHED = "cm-address", "cm-touched"
 
 
@@ -77,6 +78,16 @@ def begin(study_id: str, first: Mapping[str, Any]) -> None:
             start, asked = first.get(name, field.first), there.get(field.address or "")
             usual = field.habit and not (sent and field.address)
             put(name, _read(asked, start) if asked is not None else habits.get(name, start) if usual else start)
+
+
+def unfold() -> None:
+    """Say again what the fields inside of popovers hold.
+
+    The browser makes them when a popover is opened, and then knows only what the last run set: not set again, they
+    would start empty and the first click would throw away what was chosen.
+    """
+    for name in FOLDED:
+        put(name, value(name))
 
 
 def settle(options: Mapping[str, Sequence[Any]], first: Mapping[str, Any]) -> None:

@@ -101,6 +101,9 @@ def test_from_upload_to_the_exported_table(server, visit, files, tmp_path):
     assert len(colours) == 10
     assert colours[0].lower() == "#336990"
 
+    page.locator(".st-key-pick-cm-what").get_by_text("Every column").click()
+    page.wait_for_timeout(1000)  # until the click has reached the server
+    me.idle()
     download = saved(me, "cm-csv")
     assert download.suggested_filename.endswith(".csv")
     download.save_as(tmp_path / "t.csv")
