@@ -20,6 +20,7 @@ SAYS: dict[QualityVerdict, str] = {
 }
 ORDER: tuple[QualityVerdict, ...] = ("fail", "not certified", "pass", "exact")
 FLAGS_SHOWN = 12
+FEW_SPEEDS = 6  # as many stand on half of the width
 
 
 def to_json(certificate: Certificate) -> bytes:
@@ -222,7 +223,7 @@ def _more(certificate: Certificate) -> Iterator[Section]:
             for one in certificate.comparisons
         )
         header = ("Batch", "Threads", "Of the calls", "Speed-up (95 %)", "Verdict")
-        yield Section("Measured speed, not certified", (), Table(header, speeds), half=True)
+        yield Section("Measured speed, not certified", (), Table(header, speeds), half=len(speeds) <= FEW_SPEEDS)
 
 
 def _judged(certificate: Certificate) -> Section:

@@ -24,11 +24,11 @@ p { margin: 0 0 0.8mm; } .note { color: #565d65; font-size: 7.5pt; }
 .good { border-left-color: #0b6e55; } .bad { border-left-color: #b3370e; } .open { border-left-color: #855400; }
 .banner b { font-size: 11.5pt; }
 .halves { display: grid; grid-template-columns: 1fr 1fr; column-gap: 7mm; }
-.pairs th { white-space: nowrap; width: 1%; padding-right: 4mm; }
+.pairs th { width: 1%; padding-right: 4mm; }
 table { border-collapse: collapse; width: 100%; margin: 0.5mm 0 1mm; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: 0.25mm 2mm 0.25mm 0; border-bottom: 1px solid #ecebe7; vertical-align: top;
          overflow-wrap: anywhere; }
-th { color: #565d65; font-weight: 600; } tr { break-inside: avoid; } h2 { break-after: avoid; }
+th { color: #565d65; font-weight: 600; white-space: nowrap; } tr { break-inside: avoid; } h2 { break-after: avoid; }
 @media print { body { margin: 0; padding: 0; max-width: none; } }
 """
 
