@@ -66,11 +66,9 @@ if shown:
 else:
     nothing_found("runs", clear, key="hi")
 with bar:
-    if picked:
-        st.markdown(f"**{len(picked):,} of {len(shown):,} ticked**", width="content")
-        actions(picked)
-    else:
-        of = "" if len(shown) == len(every) else f" of {len(every):,}"
-        st.caption(f"{len(shown):,}{of} runs. Tick some to compare, tag or archive them.", width="content")
+    of = "" if len(shown) == len(every) else f" of {len(every):,}"
+    text = f"**{len(picked):,} of {len(shown):,} ticked**" if picked else f"{len(shown):,}{of} runs"
+    st.markdown(text, width="content")
+    actions(picked)
 if len(picked) == 1:
     opened(picked[0])

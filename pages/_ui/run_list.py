@@ -79,13 +79,13 @@ def _colour(word: str) -> str:
 
 
 def actions(picked: Sequence[Line]) -> None:
-    """Compare, archive or restore, and tag, what is ticked."""
+    """Compare, archive or restore, and tag, what is ticked; there without a tick too, so that no row moves."""
     ids = [line.run.id for line in picked]
     _compare(picked)
-    if any(not line.archived for line in picked):
+    if not picked or any(not line.archived for line in picked):
         st.button(
             "Archive", icon=":material/inventory_2:", type="tertiary", key="hi-archive", on_click=_archive,
-            args=(ids, True), help="They leave the lists and can be restored at any time.",
+            args=(ids, True), disabled=not picked, help="They leave the lists and can be restored at any time.",
         )  # fmt: skip
     if any(line.archived for line in picked):
         with_study = all(line.study_archived for line in picked if line.archived)
@@ -94,7 +94,7 @@ def actions(picked: Sequence[Line]) -> None:
             args=(ids, False), disabled=with_study,
             help="Their study is archived; restore it in the list of studies." if with_study else None,
         )  # fmt: skip
-    with st.popover("Tag", icon=":material/sell:", type="tertiary", key="hi-tag-them"):
+    with st.popover("Tag", icon=":material/sell:", type="tertiary", key="hi-tag-them", disabled=not picked):
         st.text_input("Tag for these runs", key="hi-new-tag", max_chars=40)
         with st.container(horizontal=True):
             st.button("Add", key="hi-tag-add", on_click=_tag, args=(ids, True))
@@ -104,16 +104,20 @@ def actions(picked: Sequence[Line]) -> None:
 def _compare(picked: Sequence[Line]) -> None:
     studies = {line.study.id for line in picked}
     reason = None
-    if len(studies) > 1:
+    if not picked:
+        reason = "Tick runs of one study first."
+    elif len(studies) > 1:
         reason = "These runs belong to several studies; variants are compared with the original of one."
     elif len(picked) > MAX_COMPARED:
         reason = f"At most {MAX_COMPARED} at once."
-    runs = ",".join(line.run.id for line in picked)
+    query = {"study": picked[0].study.id} if picked else {}
+    if len(picked) > 1:
+        query["runs"] = ",".join(line.run.id for line in picked)
     st.page_link(
         "compare.py",
-        label="Compare these" if len(picked) > 1 else "Compare its study",
+        label="Compare its study" if len(picked) == 1 else "Compare these",
         icon=":material/compare_arrows:",
-        query_params={"study": picked[0].study.id, **({"runs": runs} if len(picked) > 1 else {})},
+        query_params=query,
         disabled=reason is not None,
         help=reason,
     )

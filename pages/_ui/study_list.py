@@ -118,21 +118,20 @@ def _table(shown: Sequence[Study], seen: loaders.Seen) -> list[int]:
 
 
 def _actions(shown: Sequence[Study], picked: Sequence[Study], seen: loaders.Seen) -> None:
-    if not picked:
-        st.caption(f"{len(shown):,} {'study' if len(shown) == 1 else 'studies'}. Tick some to archive or open them.")
-        return
+    """Open, archive and restore; there without a tick too, so that no row moves."""
     gone = loaders.archived_studies(seen)
-    st.markdown(f"**{len(picked):,} ticked**", width="content")
+    n = f"{len(picked):,} of {len(shown):,} ticked" if picked else f"{len(shown):,}"
+    st.markdown(f"**{n}**" if picked else f"{n} {'study' if len(shown) == 1 else 'studies'}", width="content")
     if len(picked) == 1:
         query = {"study": picked[0].id}
         st.page_link("study.py", label="Open", icon=":material/arrow_forward:", query_params=query)
         st.page_link("compare.py", label="Compare", icon=":material/compare_arrows:", query_params=query)
     for archived, label, icon in ((True, "Archive", "inventory_2"), (False, "Restore", "unarchive")):
         mine = [study.id for study in picked if (study.id in gone) != archived]
-        if mine:
+        if mine or (archived and not picked):
             st.button(
                 label, icon=f":material/{icon}:", type="tertiary", key=f"hi-studies-{label.lower()}",
-                on_click=_archive, args=(mine, archived),
+                on_click=_archive, args=(mine, archived), disabled=not mine,
             )  # fmt: skip
 
 

@@ -158,7 +158,7 @@ def test_a_tick_does_not_move_to_a_run_that_came_later(study, ledger, open_page)
     assert "1 of 4 ticked" in texts(app)
     add_run(ledger, study, Recipe(steps=(Step(lever="x"),)), speedup=1, status="failed")
     app.run()
-    assert "5 runs. Tick some" in texts(app)
+    assert "5 runs" in texts(app)
     assert table_key(["a"]) != table_key(["a", "b"])
 
 
