@@ -33,7 +33,7 @@ def table_section(looked: Compared, shown: Sequence[Variant], address: str) -> N
             alt="Variants against the original",
         )  # fmt: skip
     if len(page) < len(rows):
-        _pages(len(rows))
+        _pages(len(rows) - sum(one.is_baseline for one in rows))
     st.caption(_reading(len(picked) - len(columns), sort))
     export_row(looked, columns, rows, across=across, address=address)
 
@@ -53,10 +53,12 @@ def _page(rows: Sequence[Variant]) -> list[Variant]:
     """The rows of the page that is open."""
     head = [one for one in rows if one.is_baseline]
     rest = [one for one in rows if not one.is_baseline]
-    n_pages = _n_pages(len(rest))
-    view.put("page", min(max(1, view.value("page")), n_pages))
-    start = (view.value("page") - 1) * view.PER_PAGE
+    start = (_number(len(rest)) - 1) * view.PER_PAGE
     return head + rest[start : start + view.PER_PAGE]
+
+
+def _number(n_rows: int) -> int:
+    return min(int(st.session_state.get(view.page_key(), 1)), _n_pages(n_rows))
 
 
 def _n_pages(n_rows: int) -> int:
@@ -64,11 +66,12 @@ def _n_pages(n_rows: int) -> int:
 
 
 def _pages(n_rows: int) -> None:
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        start = (view.value("page") - 1) * view.PER_PAGE
-        last = min(start + view.PER_PAGE, n_rows - 1)
-        st.caption(f"Variants {start + 1:,} to {last:,} of {n_rows - 1:,}", width="content")
-        st.pagination(_n_pages(n_rows - 1), key=view.FIELDS["page"].key)
+    """n_rows: without the original."""
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="cm-pages"):
+        start = (_number(n_rows) - 1) * view.PER_PAGE
+        last = min(start + view.PER_PAGE, n_rows)
+        st.caption(f"Variants {start + 1:,} to {last:,} of {n_rows:,}", width="content")
+        st.pagination(_n_pages(n_rows), key=view.page_key())
 
 
 def _reading(n_hidden: int, sort: Column | None) -> str:

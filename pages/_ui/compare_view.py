@@ -48,7 +48,7 @@ FIELDS = {
     "parameters": Field("cm-parameters", False, habit=True),
     "figures": Field("pick-cm-figures", None, habit=True),
     "facts": Field("pick-cm-facts", [], habit=True),
-    "page": Field("cm-page", 1),
+    "turn": Field("cm-turn", 0),  # grows whenever the pages begin anew
     "card": Field("cm-card", None),
 }
 
@@ -131,7 +131,12 @@ def touch() -> None:
 def narrow() -> None:
     """Callback of every filter and of the order: begin at the first page again."""
     touch()
-    put("page", 1)
+    put("turn", value("turn") + 1)
+
+
+def page_key() -> str:
+    """Key of the field with the page; a new one begins at the first page."""
+    return f"cm-page-{value('turn')}"
 
 
 def clear() -> None:

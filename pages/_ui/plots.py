@@ -19,6 +19,7 @@ from pages._ui.parts import card_title
 from pages._ui.scatter import Mark, scatter
 
 FEW, MOST_NAMES = 12, 14
+CROWDED, MOST_IN_CROWD = 200, 7  # marks, from which on names find little room
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def named(drawn: Sequence[Mark]) -> list[Mark]:
     if len(drawn) <= FEW:
         return ranked
     wanted = [mark for mark in ranked if mark.is_baseline or mark.strong or mark.front]
-    return wanted[:MOST_NAMES]
+    return wanted[: MOST_NAMES if len(drawn) < CROWDED else MOST_IN_CROWD]
 
 
 def _axes(looked: Compared) -> None:

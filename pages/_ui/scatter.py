@@ -28,6 +28,7 @@ MOST_SVG = 1000  # points; from there on WebGL
 MOST_INTERVALS = 40  # variants; with more only those on the front and the chosen have their intervals drawn
 HEIGHT_PX = 440
 LABEL = 30  # letters
+MOST_OBSTACLES = 300  # marks without bars that names avoid
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +57,16 @@ def scatter(marks: Sequence[Mark], x: Axis, y: Axis, named: Sequence[Mark]) -> g
     many = len(marks) > MOST_INTERVALS
     kind = go.Scattergl if len(marks) > MOST_SVG else go.Scatter
     bars = [_intervals(alike) for alike in _groups(_with_intervals(marks))]
-    figure = go.Figure([_front_line(marks, x), *bars, *(_cloud(alike, kind, many) for alike in _groups(marks))])
+    figure = go.Figure(
+        [
+            _front_line(marks, x),
+            *bars,
+            *(_cloud(alike, kind, many) for alike in _groups(marks)),
+        ]
+    )
     frame(figure, HEIGHT_PX, x=x.title, y=y.title, top=34)
     texts = _promise(figure, x, y, spans)
-    notes(figure, [*texts, *_names(named, _with_intervals(marks), x, y, spans)])
+    notes(figure, [*texts, *_names(named, marks, x, y, spans)])
     for axis, span, update in ((x, spans[0], figure.update_xaxes), (y, spans[1], figure.update_yaxes)):
         if axis.log:
             ticks = log_ticks(10 ** span[0], 10 ** span[1])
@@ -198,9 +205,10 @@ def _bold(mark: Mark) -> bool:
 
 
 def _names(
-    named: Sequence[Mark], drawn: Sequence[Mark], x: Axis, y: Axis, spans: tuple[Span, Span]
+    named: Sequence[Mark], marks: Sequence[Mark], x: Axis, y: Axis, spans: tuple[Span, Span]
 ) -> list[dict[str, Any]]:
-    """Names beside their marks, bold on the front. drawn: the marks with bars, which no name shall cover."""
+    """Names beside their marks, bold on the front; off the marks and their bars, of very many off a share of them."""
+    with_bars = _with_intervals(marks)
 
     def part(axis: Axis, span: Span) -> Callable[[float], float]:
         return lambda value: (_at(axis, value) - span[0]) / (span[1] - span[0])
@@ -208,8 +216,10 @@ def _names(
     right, up = part(x, spans[0]), part(y, spans[1])
     obstacles = [
         Obstacle(right(mark.x.value), up(mark.y.value), *map(right, mark.x.ends), *map(up, mark.y.ends))
-        for mark in drawn
+        for mark in with_bars
     ]
+    bare = [(right(mark.x.value), up(mark.y.value)) for mark in marks[:: len(marks) // MOST_OBSTACLES + 1]]
+    obstacles += [Obstacle(x, y, x, x, y, y) for x, y in bare]
     texts = [for_chart(both_ends(mark.name, LABEL)) for mark in named]
     spots = [(right(mark.x.value), up(mark.y.value)) for mark in named]
     labels = place(spots, [len(text) for text in texts], obstacles)
