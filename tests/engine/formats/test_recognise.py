@@ -61,7 +61,9 @@ def test_pickles_of_every_protocol(protocol, tmp_path):
         assert "pickled Python object" in refusal(saved(tmp_path / "m.onnx", pickle.dumps(value, protocol)))
 
 
-@pytest.mark.parametrize("pack", [zlib.compress, gzip.compress, bz2.compress, lzma.compress], ids=["zlib", "gzip", "bz2", "lzma"])
+@pytest.mark.parametrize(
+    "pack", [zlib.compress, gzip.compress, bz2.compress, lzma.compress], ids=["zlib", "gzip", "bz2", "lzma"]
+)
 def test_compressed_pickles(pack, tmp_path):
     data = pickle.dumps({"model": np.arange(5000).tolist()})
     assert "pickled Python object" in refusal(saved(tmp_path / "m.joblib", pack(data)))
