@@ -8,14 +8,12 @@ from typing import Any
 from engine.records import (
     Choice,
     Comparison,
-    Experiment,
     ExperimentSummary,
     MeasurementSummary,
     QualitySummary,
     Recipe,
     Study,
     Workload,
-    summary_of,
 )
 from engine.reports.caveats import caveats, flag_difference
 from engine.reports.money import cost_per_1k
@@ -39,9 +37,7 @@ def choice_text(choice: Choice) -> str:
     return _with_params(choice.name, choice.params)
 
 
-def compare_rows(
-    study: Study, runs: Sequence[ExperimentSummary | Experiment], batch_size: int | None = None
-) -> list[CompareRow]:
+def compare_rows(study: Study, runs: Sequence[ExperimentSummary], batch_size: int | None = None) -> list[CompareRow]:
     """One row per experiment of a study at one batch size (default: the primary one), baseline first, then by age.
 
     Failed and waiting ones keep their row; the reason says what failed, what a variant lacks for the promise, or why
@@ -49,8 +45,7 @@ def compare_rows(
     that succeeded leads.
     """
     at = study.workload.model_copy(update={"batch_size": batch_size or study.workload.batch_size})
-    light = (summary_of(one) if isinstance(one, Experiment) else one for one in runs)
-    ordered = sorted(light, key=lambda one: one.id)
+    ordered = sorted(runs, key=lambda one: one.id)
     lead = _baseline(ordered)
     plain = _plain_export(ordered, lead)
     others = [one for one in ordered if one is not lead]

@@ -175,21 +175,10 @@ def compare(study_id: str, batch_size: int, seen: Seen) -> Table:
     return table(study(study_id, seen), summaries(study_id, seen), batch_size, seen)
 
 
-@st.cache_data(show_spinner=False, max_entries=16)
-def experiments(study_id: str, seen: Seen) -> list[Experiment]:
-    """The runs of a study with everything in them, oldest first. Lists read `summaries`."""
-    return ledger().experiments(study_id=study_id)
-
-
 @st.cache_data(show_spinner=False, max_entries=64)
 def experiment(experiment_id: str, seen: Seen) -> Experiment:
     """One run with everything in it. Raises NotFound."""
     return ledger().experiment(experiment_id)
-
-
-def whole(experiment_ids: Sequence[str], seen: Seen) -> list[Experiment]:
-    """The few runs that a person looks at closely, in that order. Raises NotFound."""
-    return [experiment(one, seen) for one in experiment_ids]
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)

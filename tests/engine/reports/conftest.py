@@ -23,6 +23,7 @@ from engine.records import (
     Step,
     Study,
     Workload,
+    summary_of,
 )
 
 WHEN = datetime(2030, 1, 1, tzinfo=UTC)
@@ -30,7 +31,7 @@ SIGNATURE = Signature(inputs=(), outputs=(), task="binary", score_output="s", ou
 
 
 class Lab:
-    """Makes studies and experiments as a run would store them."""
+    """Makes studies, and the light records of experiments as a run would store them."""
 
     def __init__(self):
         self.n = 0
@@ -79,11 +80,12 @@ class Lab:
         recipe = Recipe(steps=tuple(step if isinstance(step, Step) else Step(lever=step) for step in steps))
         workloads = tuple(one.workload for one in parts.get("measurements", ())) or (Workload(),)
         parts.setdefault("artefact", self.manifest() if status == "succeeded" else None)
-        return Experiment(
+        run = Experiment(
             id=f"{self.n:026d}", created_at=WHEN, status=status,
             spec=ExperimentSpec(study_id="study", recipe=recipe, runtime=Choice(name=runtime), workloads=workloads),
             **parts,
         )  # fmt: skip
+        return summary_of(run)
 
     def manifest(self, model_format="onnx", size_bytes=1000):
         return Manifest(id="f" * 64, format=model_format, signature=SIGNATURE, size_bytes=size_bytes)

@@ -1,6 +1,6 @@
 import pytest
 
-from engine.records import Choice, Experiment, Recipe, Step
+from engine.records import Choice, ExperimentSummary, Recipe, Step
 from engine.reports.compare import COLUMNS, choice_text, compare_rows, recipe_text
 
 
@@ -150,7 +150,7 @@ def test_no_slice_to_name(lab):
 
 def test_rows_survive_json(lab):
     experiment = lab.variant("x")
-    assert Experiment.model_validate_json(experiment.model_dump_json()) == experiment
+    assert ExperimentSummary.model_validate_json(experiment.model_dump_json()) == experiment
 
 
 # ---------------------------------------------------------------- words
