@@ -181,6 +181,11 @@ def experiment(experiment_id: str, seen: Seen) -> Experiment:
     return ledger().experiment(experiment_id)
 
 
+def whole(experiment_ids: Sequence[str], seen: Seen) -> list[Experiment]:
+    """The few runs that a person looks at closely, in that order. Raises NotFound."""
+    return [experiment(one, seen) for one in experiment_ids]
+
+
 @st.cache_resource(show_spinner=False, max_entries=2)
 def run_annotations(seen: Seen) -> dict[str, Annotation]:
     """Tags, notes and what was put away, by experiment; not to be changed."""
