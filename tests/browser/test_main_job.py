@@ -129,7 +129,7 @@ def test_from_upload_to_the_exported_table(server, visit, files, tmp_path):
 
     run = rows[2]["experiment"]
     page = me.open(f"experiment?id={run}")
-    expect(page.get_by_text("Lineage")).to_be_visible()
+    expect(page.get_by_role("heading", name="What was done")).to_be_visible()
     package = saved(me, "ex-download")
     assert package.suggested_filename.endswith(".zip")
 

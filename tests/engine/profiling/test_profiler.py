@@ -32,11 +32,14 @@ def test_nodes_fall_into_the_call_that_began_before_them():
     assert tally(nodes, [10.0, 20.0]) == [{"a": (2, 4.0), "b": (1, 2.0)}, {"b": (1, 4.0)}]
 
 
-@pytest.mark.parametrize("name", sorted(runtimes()))
-def test_every_runtime_of_today_has_one(name):
+WITHOUT = {"trees_binned", "xgboost_native"}  # the command and the page say that they have none
+
+
+@pytest.mark.parametrize("name", sorted(runtimes().keys() - WITHOUT))
+def test_every_other_runtime_of_today_has_one(name):
     assert callable(profiler(name))
 
 
-@pytest.mark.parametrize("name", ["openvino_cpu", "../profiler", "", "a.b"])
+@pytest.mark.parametrize("name", [*sorted(WITHOUT), "openvino_cpu", "../profiler", "", "a.b"])
 def test_a_runtime_without_one_has_none(name):
     assert profiler(name) is None
