@@ -137,6 +137,7 @@ def test_from_upload_to_the_exported_table(server, visit, files, tmp_path):
 def test_a_double_click_starts_one_job_and_it_can_be_stopped(server, visit, files):
     me = visit(server.url)
     study = new_study(me, files, name="Clicked twice", twice=True)
+    expect(me.page.locator(".st-key-st-queue [data-testid=stProgress]").first).to_be_visible(timeout=60_000)
     wait_until_done(me)
     queue(me, "quantisation-int8_dynamic", effort="Strict", twice=True)
     expect(me.page.locator(".st-key-st-queue [data-testid=stProgress]").first).to_be_visible(timeout=60_000)
