@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import logging
+import pkgutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -68,8 +70,6 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
 
 
 def _start() -> None:
-    import plotly.graph_objects  # noqa: F401  (so that the first chart is not the one that waits)
-
     from engine.jobs.submit import ensure_runner
     from engine.workspace import Workspace
     from pages._ui import loaders, run_index, uploads
@@ -80,11 +80,25 @@ def _start() -> None:
     Workspace(config.home).sweep()
     uploads.sweep(config.home)
     ensure_runner(loaders.ledger())
-    gc.disable()  # it would look at all that was read, again and again while it is read
+    gc.disable()  # it would look at all that is read and imported, again and again
+    _import_pages()
     run_index.grid(loaders.version())  # what every list begins with, before the first visitor waits for it
     gc.enable()
     gc.collect()
     gc.freeze()  # Streamlit collects after every run: 90 % of a progress poll otherwise
+
+
+def _import_pages() -> None:
+    """All that pages use, so that no visitor waits for it and the collector never looks at it again."""
+    import plotly.graph_objects  # noqa: F401
+
+    from engine.plugin import levers, runtimes
+    from pages import _ui
+    from sample_models import samples
+
+    for found in pkgutil.walk_packages(_ui.__path__, f"{_ui.__name__}."):
+        importlib.import_module(found.name)
+    levers(), runtimes(), samples()
 
 
 async def health(_request: Request) -> JSONResponse:
