@@ -10,13 +10,14 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import aa, certify, history, imports, overhead, parquet, trees
+from benchmarks import aa, certify, history, imports, overhead, pages, parquet, trees
 from engine.environment import describe
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 PARTS = {
     "imports": imports.table,
     "history": history.table,
+    "pages": pages.table,
     "overhead": overhead.table,
     "certify": certify.table,
     "parquet": parquet.table,
