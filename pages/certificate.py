@@ -3,7 +3,7 @@
 import streamlit as st
 
 from engine.reports.certificate import as_document, to_html, to_json, to_markdown
-from pages._ui.certificate_parts import certificate_verdict, sections
+from pages._ui.certificate.parts import certificate_verdict, sections
 from pages._ui.keys import certificate_or_stop
 from pages._ui.parts import head
 from pages._ui.text import file_stem, plain

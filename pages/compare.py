@@ -3,21 +3,21 @@
 import streamlit as st
 
 from engine.records import ExperimentSummary
-from pages._ui import compare_view as view
 from pages._ui import loaders
-from pages._ui.certifying import certify_action
-from pages._ui.compare_card import variant_card
-from pages._ui.compare_closer import closer
-from pages._ui.compare_controls import filter_bar
-from pages._ui.compare_data import compared, matching, outline
-from pages._ui.compare_section import table_section
+from pages._ui.certificate.certifying import certify_action
+from pages._ui.compare import view
+from pages._ui.compare.card import variant_card
+from pages._ui.compare.closer import closer
+from pages._ui.compare.controls import filter_bar
+from pages._ui.compare.data import compared, matching, outline
+from pages._ui.compare.plots import scatter_card
+from pages._ui.compare.section import table_section
 from pages._ui.keys import study_or_stop
+from pages._ui.overview.tour import visited
 from pages._ui.parts import empty, head, nothing_found
-from pages._ui.plots import scatter_card
 from pages._ui.request_line import request_share
 from pages._ui.standing import leaders, study_verdict
 from pages._ui.text import plain
-from pages._ui.tour import visited
 
 study = study_or_stop("Compare")
 seen = loaders.version()

@@ -5,13 +5,13 @@ import streamlit as st
 from engine.records import TERMINAL
 from engine.reports.amdahl import of_request
 from pages._ui import loaders
-from pages._ui.certifying import certificate_of, certify_action
+from pages._ui.certificate.certifying import certificate_of, certify_action
+from pages._ui.experiment.body import run_sections
+from pages._ui.experiment.head import failed_log, note, run_actions, run_head, what_failed
+from pages._ui.experiment.tiles import run_tiles
 from pages._ui.job_panel import live_jobs
 from pages._ui.keys import experiment_or_stop
 from pages._ui.request_line import request_share
-from pages._ui.run_head import failed_log, note, run_actions, run_head, what_failed
-from pages._ui.run_sections import run_sections
-from pages._ui.run_tiles import run_tiles
 from pages._ui.sections import contents, section
 from pages._ui.standing import run_verdict
 

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from pages._ui import loaders
+from pages._ui.history.filters import clear, filter_bar
+from pages._ui.history.index import Line, choices, found, grid, lines
+from pages._ui.history.runs import actions, run_table
+from pages._ui.history.studies import study_view
 from pages._ui.notes import note_form
 from pages._ui.parts import card_title, empty, head, nothing_found
-from pages._ui.run_filters import clear, filter_bar
-from pages._ui.run_index import Line, choices, found, grid, lines
-from pages._ui.run_list import actions, run_table
-from pages._ui.study_list import study_view
 from pages._ui.text import plain
 
 VIEWS = {"runs": "Runs", "studies": "Studies"}

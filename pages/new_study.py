@@ -2,14 +2,14 @@
 
 import streamlit as st
 
+from pages._ui.new_study import drafts
+from pages._ui.new_study.address import brought
+from pages._ui.new_study.classes import confirmed
+from pages._ui.new_study.data import data_step
+from pages._ui.new_study.model import model_step
+from pages._ui.new_study.promise import promise_step
+from pages._ui.new_study.state import STEP_KEY, STEPS, Brought, start_over
 from pages._ui.parts import head
-from pages._ui.steps import drafts
-from pages._ui.steps.address import brought
-from pages._ui.steps.classes import confirmed
-from pages._ui.steps.data import data_step
-from pages._ui.steps.model import model_step
-from pages._ui.steps.promise import promise_step
-from pages._ui.steps.state import STEP_KEY, STEPS, Brought, start_over
 from pages._ui.text import plain
 
 DRAW = {"Model": model_step, "Data": data_step, "Promise": promise_step}

@@ -4,11 +4,11 @@ import streamlit as st
 
 from pages._ui import loaders
 from pages._ui.job_panel import live_jobs
+from pages._ui.overview.sample_cards import sample_cards
+from pages._ui.overview.study_cards import study_grid
+from pages._ui.overview.tour import offer_tour, tour
+from pages._ui.overview.won import headline
 from pages._ui.parts import card_title, empty, head
-from pages._ui.sample_cards import sample_cards
-from pages._ui.study_cards import study_grid
-from pages._ui.tour import offer_tour, tour
-from pages._ui.won import headline
 
 IDEA = (
     ("timer", "Measure", "Latency, memory, cost and quality of the model as it is, on one fixed evaluation set."),

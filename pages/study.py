@@ -4,16 +4,16 @@ import streamlit as st
 
 from engine.records import ExperimentSummary
 from pages._ui import loaders
-from pages._ui.baseline import baseline_tiles, primary
-from pages._ui.ended_jobs import ended_jobs
 from pages._ui.job_panel import live_jobs
 from pages._ui.keys import study_or_stop
+from pages._ui.new_study.model import FORMATS
 from pages._ui.parts import card_title, head
-from pages._ui.promise_card import promise_card
-from pages._ui.recipe_builder import recipe_builder
 from pages._ui.request_line import operators_card, request_card, request_share
 from pages._ui.standing import study_verdict
-from pages._ui.steps.model import FORMATS
+from pages._ui.study.baseline import baseline_tiles, primary
+from pages._ui.study.ended_jobs import ended_jobs
+from pages._ui.study.promise_card import promise_card
+from pages._ui.study.recipe_builder import recipe_builder
 from pages._ui.text import plain
 
 QUEUE_PX, ROW_PX = 430, 70  # a height of its own: what runs may come and go, and nothing below it moves

@@ -72,7 +72,8 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
 def _start() -> None:
     from engine.jobs.submit import ensure_runner
     from engine.workspace import Workspace
-    from pages._ui import loaders, run_index, uploads
+    from pages._ui import loaders, uploads
+    from pages._ui.history import index as run_index
 
     config = settings()
     LOG.setLevel(config.log_level)

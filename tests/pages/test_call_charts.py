@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from engine.records import Comparison, Workload
-from pages._ui.call_charts import N_POINTS, histogram, spread_chart
-from pages._ui.pair_ratios import pair_chart, quantity, reading
-from pages._ui.raw_calls import Calls, speedups
+from pages._ui.experiment.call_charts import N_POINTS, histogram, spread_chart
+from pages._ui.experiment.pair_ratios import pair_chart, quantity, reading
+from pages._ui.experiment.raw_calls import Calls, speedups
 
 RNG = np.random.default_rng(0)
 MANY = np.sort(RNG.gamma(2, 1, 200_000))

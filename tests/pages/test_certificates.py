@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 from engine.measurement.estimate import estimate_s
 from engine.records import Recipe, Step, Workload
 from engine.reports import numbers
-from pages._ui.certifying import why_not
-from pages._ui.promise_card import can_certify
+from pages._ui.certificate.certifying import why_not
+from pages._ui.study.promise_card import can_certify
 from pages._ui.words import with_times_sign
 
 
@@ -29,7 +29,7 @@ def test_certify_says_what_it_reads_and_uses_before_anything_happens(study, ledg
 
 def _press_certify(experiment_id):
     from pages._ui import loaders
-    from pages._ui.certifying import issue_and_show
+    from pages._ui.certificate.certifying import issue_and_show
 
     issue_and_show(loaders.experiment(experiment_id, loaders.version()))
 

@@ -6,9 +6,9 @@ from page_history import add_run, put_away
 from engine.records import Comparison, Recipe, Step, StudyAnnotation, Workload
 from engine.reports.explain import EXPLANATIONS
 from pages._ui import loaders
-from pages._ui.compare_column import from_comparison, from_drop, from_sizes
-from pages._ui.compare_data import compared
-from pages._ui.compare_order import Filters, differing, filtered, ordered
+from pages._ui.compare.column import from_comparison, from_drop, from_sizes
+from pages._ui.compare.data import compared
+from pages._ui.compare.order import Filters, differing, filtered, ordered
 
 FEWER = "param.pruning.fewer_trees.keep_fraction"
 

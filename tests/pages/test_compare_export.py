@@ -11,10 +11,10 @@ from shown_table import lines, unescaped, written
 
 from engine.records import Annotation, Recipe, Step
 from pages._ui import loaders
-from pages._ui.compare_data import compared
-from pages._ui.compare_export import as_shown, turned, write, write_every_column
-from pages._ui.compare_order import ordered
-from pages._ui.compare_table import comparison, side_by_side
+from pages._ui.compare.data import compared
+from pages._ui.compare.export import as_shown, turned, write, write_every_column
+from pages._ui.compare.order import ordered
+from pages._ui.compare.table import comparison, side_by_side
 
 INT8 = Step(lever="quantisation.int8_dynamic")
 

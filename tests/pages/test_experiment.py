@@ -11,11 +11,11 @@ from engine.measurement.sweep import sweeps
 from engine.records import ClassFigure, Comparison, Disagreement, Interval, Measurement, Recipe, Step, Workload
 from engine.reports import export_table
 from engine.reports.disagreements import COLUMNS, disagreement_rows
-from pages._ui.agreement import calibration_sentence
-from pages._ui.batch_curve import reading
+from pages._ui.experiment.agreement import calibration_sentence
+from pages._ui.experiment.batch_curve import reading
+from pages._ui.experiment.times import timing_row
+from pages._ui.experiment.worst_rows import by_slice, table
 from pages._ui.flags import merged
-from pages._ui.run_times import timing_row
-from pages._ui.worst_rows import by_slice, table
 
 FEWER = Recipe(steps=(Step(lever="pruning.fewer_trees", params={"keep_fraction": 0.3}),))
 

@@ -6,7 +6,9 @@ import pytest
 from pages_text import texts
 
 from engine.reports.explain import DOCUMENT, EXPLANATIONS
-from pages._ui import agreement, batch_curve, lineage, operators, resources, run_quality, run_times
+from pages._ui.experiment import agreement, batch_curve, lineage, operators, resources
+from pages._ui.experiment import quality as run_quality
+from pages._ui.experiment import times as run_times
 from pages._ui.explanations import SECTIONS, about, why
 
 HEADINGS = {

@@ -4,7 +4,7 @@ from page_history import HOSTILE, ORIGINAL, add_run
 from pages_text import texts
 
 from engine.records import Recipe, Step
-from pages._ui.lineage import changes, children, parents
+from pages._ui.experiment.lineage import changes, children, parents
 
 FEWER, ONNX = Step(lever="pruning.fewer_trees", params={"keep_fraction": 0.3}), Step(lever="export.lightgbm_to_onnx")
 FEWER_ONNX = Recipe(steps=(FEWER, ONNX))

@@ -6,8 +6,8 @@ from pages_text import texts
 
 from engine.records import Annotation, Choice, ExperimentSpec, Recipe, Step
 from pages._ui import loaders
+from pages._ui.overview.tour import exporting
 from pages._ui.text import plain
-from pages._ui.tour import exporting
 
 FEWER = Step(lever="pruning.fewer_trees", params={"keep_fraction": 0.3})
 
@@ -162,7 +162,7 @@ def test_first_steps_tick_themselves(ledger, open_page):
 
 
 def test_a_download_ticks_the_last_step(study, ledger, open_page, monkeypatch):
-    monkeypatch.setattr("pages._ui.tour.current_user", lambda: "Asha")
+    monkeypatch.setattr("pages._ui.overview.tour.current_user", lambda: "Asha")
     assert exporting(lambda: b"x")() == b"x"
     assert loaders.ledger().preference("Asha", "tour.exported") is True
     assert any("Take it with you" in text and "check_circle" in text for text in steps(open_page()))

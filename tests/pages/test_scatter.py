@@ -8,11 +8,11 @@ from page_history import add_run
 
 from engine.records import Recipe, Step
 from pages._ui import loaders
-from pages._ui.compare_axes import Axis, Spot
-from pages._ui.compare_data import compared, marks
-from pages._ui.compare_labels import CANDIDATES, HEIGHT_PX, LETTER_PX, LINE_PX, WIDTH_PX, Obstacle, overlaps, place
-from pages._ui.plots import FEW, MOST_NAMES, named
-from pages._ui.scatter import MOST_SVG, Mark, scatter
+from pages._ui.compare.axes import Axis, Spot
+from pages._ui.compare.data import compared, marks
+from pages._ui.compare.labels import CANDIDATES, HEIGHT_PX, LETTER_PX, LINE_PX, WIDTH_PX, Obstacle, overlaps, place
+from pages._ui.compare.plots import FEW, MOST_NAMES, named
+from pages._ui.compare.scatter import MOST_SVG, Mark, scatter
 
 TIMES = Axis("speedup", "Speed-up", "times (right is faster)", True, True, lambda one: None, "×", 3.0, "Goal: 3×", 1.0)
 POINTS = Axis("quality", "ROC AUC", "points", True, False, lambda one: None, "", -1.0, "Band: lose at most 1", 0.0)

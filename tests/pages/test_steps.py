@@ -7,9 +7,9 @@ from engine.data.profile import ColumnProfile, TableProfile
 from engine.data.roles import guess_roles
 from engine.quality.capability import coverage
 from engine.records import Band, Census, PartRows, Signature, TensorSpec
-from pages._ui.steps.enough_rows import overall
-from pages._ui.steps.hints import on_page
-from pages._ui.steps.roles import MEANING, ROLES, as_roles, guessed, said_of_labels, shown, with_roles
+from pages._ui.new_study.enough_rows import overall
+from pages._ui.new_study.hints import on_page
+from pages._ui.new_study.roles import MEANING, ROLES, as_roles, guessed, said_of_labels, shown, with_roles
 
 MODEL = Signature(
     inputs=(TensorSpec(name="features", dtype="float64", shape=("batch", 2), columns=("age", "region")),),

@@ -1,0 +1,1 @@
+"""Pieces of the page that compares the variants of a study."""

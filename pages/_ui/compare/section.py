@@ -1,0 +1,86 @@
+"""The table of the comparison with everything around it: order, columns, pages, exports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages._ui.compare import view
+from pages._ui.compare.column import Column
+from pages._ui.compare.controls import export_row, table_bar
+from pages._ui.compare.data import Compared
+from pages._ui.compare.order import ASKED, differing, ordered
+from pages._ui.compare.table import comparison, side_by_side
+from pages._ui.compare.variants import Variant
+
+
+def table_section(looked: Compared, shown: Sequence[Variant], address: str) -> None:
+    """shown: what the filters let through; long tables have pages, the baseline on top of each."""
+    st.subheader("Variants", anchor=False)
+    table_bar(looked, len(shown))
+    sort = looked.columns.get(view.value("sort"))
+    rows = ordered(shown, sort, descending=view.value("order") == "down")
+    picked = picked_columns(looked)
+    columns = differing(picked, rows) if view.value("differs") else picked
+    across = bool(view.value("across")) and len(rows) <= view.MOST_CHOSEN + 1
+    intervals = bool(view.value("intervals"))
+    page = _page(rows)
+    draw = side_by_side if across else comparison
+    with st.container(key="cm-table"):
+        st.table(
+            draw(columns, page, intervals=intervals), border="horizontal", hide_index=True,
+            alt="Variants against the original",
+        )  # fmt: skip
+    if len(page) < len(rows):
+        _pages(len(rows) - sum(one.is_baseline for one in rows))
+    st.caption(_reading(len(picked) - len(columns), sort))
+    export_row(looked, columns, rows, across=across, address=address)
+
+
+def picked_columns(looked: Compared) -> list[Column]:
+    """The columns of this person, in the order of the catalogue."""
+    wanted = {*view.value("figures"), *view.value("facts")}
+    with_parameters = bool(view.value("parameters"))
+    return [
+        column
+        for column in looked.columns.values()
+        if column.key in wanted or (with_parameters and column.kind == "parameter")
+    ]
+
+
+def _page(rows: Sequence[Variant]) -> list[Variant]:
+    """The rows of the page that is open."""
+    head = [one for one in rows if one.is_baseline]
+    rest = [one for one in rows if not one.is_baseline]
+    start = (_number(len(rest)) - 1) * view.PER_PAGE
+    return head + rest[start : start + view.PER_PAGE]
+
+
+def _number(n_rows: int) -> int:
+    return min(int(st.session_state.get(view.page_key(), 1)), _n_pages(n_rows))
+
+
+def _n_pages(n_rows: int) -> int:
+    return max(1, -(-n_rows // view.PER_PAGE))
+
+
+def _pages(n_rows: int) -> None:
+    """n_rows: without the original."""
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="cm-pages"):
+        start = (_number(n_rows) - 1) * view.PER_PAGE
+        last = min(start + view.PER_PAGE, n_rows)
+        st.caption(f"Variants {start + 1:,} to {last:,} of {n_rows:,}", width="content")
+        st.pagination(_n_pages(n_rows), key=view.page_key())
+
+
+def _reading(n_hidden: int, sort: Column | None) -> str:
+    text = (
+        "▲ and ▼ show which way the number moved. Colour shows whether that is good, and only where the change is "
+        "larger than the noise. Speed-ups are of the same process pairs, with their 95% interval."
+    )
+    if sort is not None and sort.key != ASKED:
+        text += f" Sorted by {sort.title}; the original stays on top, what was not measured stands last."
+    if n_hidden:
+        text += f" {n_hidden} column{' is' if n_hidden == 1 else 's are'} hidden: the same in all rows."
+    return text

@@ -1,0 +1,1 @@
+"""Pieces of the page about one run."""

@@ -1,0 +1,1 @@
+"""Pieces of the page of one study: its baseline, promise, levers and queue."""
