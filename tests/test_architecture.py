@@ -38,6 +38,8 @@ ALLOWED = {
     "engine.export": INNERMOST | {"engine.plugin", "engine.forest", "engine.graph", "engine.environment"},
     "engine.runtimes": INNERMOST | {"engine.plugin", "engine.forest", "engine.graph", "engine.environment"},
     "engine.profiling": INNERMOST | {"engine.plugin", "engine.forest", "engine.graph", "engine.runtimes"},
+    "engine.simulation": INNERMOST,
+    "engine.planning": INNERMOST | {"engine.simulation"},
     "engine.data": INNERMOST | {"engine.plugin", "engine.sandbox"},
 }
 

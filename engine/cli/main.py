@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 
 import click
 
+from engine.cli.lazy import Lazy
 from engine.errors import WhetstoneError
 
 COMMANDS = {  # command -> what the overview says; the module has the same name
@@ -21,29 +21,14 @@ COMMANDS = {  # command -> what the overview says; the module has the same name
     "curve": "Quality by number of trees or of features.",
     "sweep": "Latency and items/s by batch size, and the line through them.",
     "profile": "Time per operator, before beside after.",
+    "plan": "Machines, money, batching and waiting, from numbers.",
     "experiments": "What was run.",
     "doctor": "This machine, its limits and runtimes.",
 }
 
 
-class Lazy(click.Group):
-    """Loads a command's module when it is used, and turns our errors into one line."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands, in the order of a first session."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, or None."""
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = importlib.import_module(f"engine.cli.{cmd_name}").command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The overview, without importing every command."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+class Front(Lazy):
+    """Turns our errors into one line."""
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; a WhetstoneError becomes one clear line and exit status 1."""
@@ -55,7 +40,9 @@ class Lazy(click.Group):
             ) from error
 
 
-@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Front, package=__package__, overview=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option("0.1.0", prog_name="whetstone")
 def cli() -> None:
     """Make a trained model cheaper to serve, and show that it is still good.

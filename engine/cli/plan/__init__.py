@@ -1,0 +1,15 @@
+"""`plan`: from measured times to machines, money and waiting; every command is a file of this folder."""
+
+from __future__ import annotations
+
+import click
+
+from engine.cli.lazy import Lazy
+
+COMMANDS: dict[str, str] = {  # command -> what the overview says; the module has the same name
+}
+
+
+@click.group("plan", cls=Lazy, package=__name__, overview=COMMANDS)
+def command() -> None:
+    """Plan how to serve a model: numbers in, numbers out, nothing is measured and nothing is kept."""

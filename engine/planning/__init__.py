@@ -1,0 +1,1 @@
+"""From measured times to machines and money: numbers in, numbers out, never a model."""
