@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
+from engine.forest.fields import MaxRows
 from engine.plugin import Artefact, Context, Lever, Prediction
 from engine.records import Manifest
 
@@ -33,9 +34,7 @@ class TreesToTrees(Lever):
     learning_rate: float = Field(
         0.1, gt=0.0, le=1.0, description="Share of the remaining gap each round closes; smaller needs more rounds."
     )
-    max_rows: int = Field(
-        50_000, ge=100, le=1_000_000, description="Training rows used, drawn at random with the seed."
-    )
+    max_rows: MaxRows = 50_000
 
     @classmethod
     def fits(cls, manifest: Manifest, machine: Mapping[str, Any]) -> str | None:

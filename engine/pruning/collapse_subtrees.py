@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from engine.errors import DoesNotFit
+from engine.forest.fields import MaxRows
 from engine.plugin import Artefact, Context, Lever, Prediction
 from engine.records import Manifest
 
@@ -31,9 +32,7 @@ class CollapseSubtrees(Lever):
         "rows",
         description="Where the weight of a leaf comes from: rows of this study, or the training counts in the file.",
     )
-    max_rows: int = Field(
-        20_000, ge=100, le=1_000_000, description="Rows used to count leaves, drawn at random with the seed."
-    )
+    max_rows: MaxRows = 20_000
 
     @classmethod
     def fits(cls, manifest: Manifest, machine: Mapping[str, Any]) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from engine.errors import DoesNotFit
+from engine.forest.fields import MaxRows, MixedRows, Strength
 from engine.plugin import Artefact, Context, Lever, Prediction
 from engine.records import Manifest
 
@@ -33,19 +34,9 @@ class FewerFeatures(Lever):
         le=100_000,
         description="Features to keep; 0: as keep_fraction says. Those the trees never read are free.",
     )
-    strength: float = Field(
-        30.0, gt=0.0, le=1e6, description="How strongly a leaf is held at its old value; raise it where rows are few."
-    )
-    max_rows: int = Field(
-        20_000, ge=100, le=1_000_000, description="Training rows used for the refit, drawn at random with the seed."
-    )
-    mixed_rows: float = Field(
-        2.0,
-        ge=0.0,
-        le=10.0,
-        description="Made-up rows per real one, a tenth of their values from another row: the leaves then hold for "
-        "rows unlike the training too. 0: real rows only.",
-    )
+    strength: Strength = 30.0
+    max_rows: MaxRows = 20_000
+    mixed_rows: MixedRows = 2.0
 
     @classmethod
     def fits(cls, manifest: Manifest, machine: Mapping[str, Any]) -> str | None:

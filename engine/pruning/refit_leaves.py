@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from engine.forest.fields import KeepRounds, MaxRows, MixedRows, Strength
 from engine.plugin import Artefact, Context, Lever, Prediction
 from engine.records import Manifest
 
@@ -29,30 +30,15 @@ class RefitLeaves(Lever):
     libraries = ("lightgbm", "scipy")
 
     keep_fraction: float = Field(0.34, gt=0.0, le=1.0, description="Share of the boosting rounds to keep.")
-    keep_rounds: int = Field(
-        0,
-        ge=0,
-        le=1_000_000,
-        description="Boosting rounds to keep; 0: as keep_fraction says. One round: a tree per class.",
-    )
+    keep_rounds: KeepRounds = 0
     rounds: Literal["first", "spread"] = Field(
         "spread",
         description="Which rounds stay: at even distances over the whole training, or the first ones. Which is better "
         "depends on the model; the first ones are, as a rule, where rows are many.",
     )
-    strength: float = Field(
-        30.0, gt=0.0, le=1e6, description="How strongly a leaf is held at its old value; raise it where rows are few."
-    )
-    max_rows: int = Field(
-        20_000, ge=100, le=1_000_000, description="Training rows used, drawn at random with the seed."
-    )
-    mixed_rows: float = Field(
-        2.0,
-        ge=0.0,
-        le=10.0,
-        description="Made-up rows per real one, a tenth of their values from another row: the leaves then hold for "
-        "rows unlike the training too. 0: real rows only.",
-    )
+    strength: Strength = 30.0
+    max_rows: MaxRows = 20_000
+    mixed_rows: MixedRows = 2.0
 
     @classmethod
     def fits(cls, manifest: Manifest, machine: Mapping[str, Any]) -> str | None:

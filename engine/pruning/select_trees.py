@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
+from engine.forest.fields import KeepRounds, MaxRows, MixedRows, Strength
 from engine.plugin import Artefact, Context, Lever, Prediction
 from engine.records import Manifest
 
@@ -27,32 +28,14 @@ class SelectTrees(Lever):
     libraries = ("lightgbm", "scipy", "sklearn")
 
     keep_fraction: float = Field(0.34, gt=0.0, le=1.0, description="Share of the boosting rounds to keep, at most.")
-    keep_rounds: int = Field(
-        0,
-        ge=0,
-        le=1_000_000,
-        description="Boosting rounds to keep at most; 0: as keep_fraction says. One round: a tree per class.",
-    )
+    keep_rounds: KeepRounds = 0
     refit: bool = Field(True, description="Set the leaves of the chosen rounds anew to the original's scores.")
-    strength: float = Field(
-        30.0,
-        gt=0.0,
-        le=1e6,
-        description="How strongly a leaf is held at its weighted value; raise it where rows are few.",
-    )
+    strength: Strength = 30.0
     choosing_rows: int = Field(
         4_000, ge=100, le=100_000, description="Rows the choice is made on, drawn from the rows used with the seed."
     )
-    max_rows: int = Field(
-        20_000, ge=100, le=1_000_000, description="Training rows used, drawn at random with the seed."
-    )
-    mixed_rows: float = Field(
-        2.0,
-        ge=0.0,
-        le=10.0,
-        description="Made-up rows per real one, a tenth of their values from another row: the leaves then hold for "
-        "rows unlike the training too. 0: real rows only.",
-    )
+    max_rows: MaxRows = 20_000
+    mixed_rows: MixedRows = 2.0
 
     @classmethod
     def fits(cls, manifest: Manifest, machine: Mapping[str, Any]) -> str | None:

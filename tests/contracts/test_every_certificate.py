@@ -19,28 +19,6 @@ SPAWN = multiprocessing.get_context("spawn")
 ROWS = "ab" * 32
 
 
-@pytest.fixture(params=history.BOTH)
-def url(request, tmp_path):
-    return history.new_database(request.param, tmp_path)
-
-
-@pytest.fixture
-def home(tmp_path):
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def ledger(url, home):
-    opened = Ledger.open(url, home)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def study(ledger):
-    return history.add_study(ledger)
-
-
 def finished(ledger, study, seed=0):
     """One more experiment that succeeded."""
     ledger.add_experiment(history.spec(study.id, seed=seed), "ada")
