@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 from ulid import ULID
 
 from engine import sandbox, scoring
@@ -65,16 +65,6 @@ class StudyRequest(Record):
     currency: str = Field("USD", min_length=1, max_length=8)
     created_by: str = "local"
     seed: int = 0
-
-
-def checked(cls: type[Any], **values: Any) -> Any:
-    """cls(**values); a value out of range becomes InvalidRequest: which one, the value seen, what is allowed."""
-    try:
-        return cls(**values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or cls.__name__
-        raise InvalidRequest(f"{where} = {first.get('input')!r} cannot be used: {first['msg']}") from error
 
 
 class Bound(Record):

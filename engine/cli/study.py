@@ -14,7 +14,8 @@ from engine.cli.progress import wait_for
 from engine.data.profile import TableProfile
 from engine.errors import InvalidRequest
 from engine.records import Goal, Metric, OutputKind, Task, Workload
-from engine.study import StudyRequest, Terms, checked
+from engine.records.checked import checked
+from engine.study import StudyRequest, Terms
 
 
 @click.group("study")

@@ -7,6 +7,7 @@ import click
 from engine.cli.lazy import Lazy
 
 COMMANDS: dict[str, str] = {  # command -> what the overview says; the module has the same name
+    "cost": "How many machines of each type, and what they cost.",
 }
 
 

@@ -10,7 +10,8 @@ from engine.environment import usable_cores
 from engine.errors import WhetstoneError
 from engine.quality.metrics import MEDIAN, auto_metric
 from engine.records import METRICS, Band, Goal, Metric, Workload
-from engine.study import Bound, Terms, checked, promise
+from engine.records.checked import checked
+from engine.study import Bound, Terms, promise
 from pages._ui.new_study import fields
 from pages._ui.new_study.certifiable import certifiable_card
 from pages._ui.new_study.known_so_far import known_so_far

@@ -8,7 +8,7 @@ import streamlit as st
 
 from engine.errors import WhetstoneError
 from engine.records import Band, Goal, Promise, Study
-from engine.study import checked
+from engine.records.checked import checked
 from pages._ui import loaders
 from pages._ui.parts import refusal
 from pages._ui.words import GOALS, METRICS, drop_unit

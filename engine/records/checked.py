@@ -1,0 +1,19 @@
+"""Make a record from what a person gave, and say in a sentence what cannot be used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from engine.errors import InvalidRequest
+
+
+def checked(cls: type[Any], **values: Any) -> Any:
+    """cls(**values); a value out of range becomes InvalidRequest: which one, the value seen, what is allowed."""
+    try:
+        return cls(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or cls.__name__
+        raise InvalidRequest(f"{where} = {first.get('input')!r} cannot be used: {first['msg']}") from error
