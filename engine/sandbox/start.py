@@ -22,6 +22,7 @@ _BOOT = (
 )
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "ARROW_NUM_THREADS")
 _KEPT = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TZ")
+_SERIAL = {"JOBLIB_MULTIPROCESSING": "0"}  # scikit-learn's workers are refused anyway; this way nobody is warned of it
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def _library_paths() -> list[str]:
 def _environment(home: Path, threads: int) -> dict[str, str]:
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     private = {"HOME": str(home), "TMPDIR": str(home), "USER": "whetstone", "LOGNAME": "whetstone", "LC_ALL": "C.UTF-8"}
-    return kept | private | dict.fromkeys(_THREADS, str(threads))
+    return kept | private | _SERIAL | dict.fromkeys(_THREADS, str(threads))
 
 
 def _real(paths: Sequence[Path | str]) -> list[str]:

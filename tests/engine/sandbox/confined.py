@@ -18,6 +18,12 @@ def echo(request, talk):
     return {"echo": request}
 
 
+def joblib_workers(request, talk):
+    from joblib._multiprocessing_helpers import mp
+
+    return {"workers": mp and mp.__name__}
+
+
 def environment(request, talk):
     print("to the log")
     return {"environment": dict(os.environ), "cwd": str(Path.cwd()), "home": str(Path.home())}

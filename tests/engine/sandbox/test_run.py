@@ -39,6 +39,11 @@ def test_environment_is_an_allow_list(monkeypatch):
     assert not Path(seen["home"]).exists(), "the private folder is removed"
 
 
+def test_a_library_that_looks_for_workers_warns_nobody(capfd):
+    assert run(f"{HERE}:joblib_workers", {}) == {"workers": None}
+    assert "serial mode" not in capfd.readouterr().err
+
+
 @landlock
 def test_reads_only_what_it_is_given(tmp_path):
     mine, other, database = tmp_path / "artefacts" / "a", tmp_path / "artefacts" / "b", tmp_path / "whetstone.db"
