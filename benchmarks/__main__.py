@@ -10,7 +10,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import aa, certify, history, imports, overhead, pages, parquet, trees
+from benchmarks import aa, certify, history, imports, overhead, pages, parquet, simulation, trees
 from engine.environment import describe
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
@@ -22,6 +22,7 @@ PARTS = {
     "certify": certify.table,
     "parquet": parquet.table,
     "trees": trees.table,
+    "simulation": simulation.table,
     "aa": aa.table,
 }
 HEAD = [

@@ -8,6 +8,7 @@ from engine.cli.lazy import Lazy
 
 COMMANDS: dict[str, str] = {  # command -> what the overview says; the module has the same name
     "cost": "How many machines of each type, and what they cost.",
+    "batching": "The batch cap and wait that keep a p95 budget.",
 }
 
 
