@@ -34,7 +34,7 @@ def call_times_ms(profile: ServiceProfile, cap: int) -> np.ndarray:
     measured, times = zip(*profile.points, strict=True)
     if cap > measured[-1]:
         raise InvalidRequest(f"batches up to {measured[-1]} were measured; a cap of {cap} is outside: measure it")
-    return np.interp(sizes, measured, times)
+    return np.asarray(np.interp(sizes, measured, times))
 
 
 def capacity_per_s(profile: ServiceProfile, cap: int, n_instances: int = 1) -> float:

@@ -26,7 +26,10 @@ def read_day(text: str) -> tuple[float, ...]:
     """
     if len(text) > MOST_CHARACTERS:
         raise BadData(f"a day of traffic has at most {MOST_CHARACTERS:,} characters, got {len(text):,}")
-    rows = [row for row in csv.reader(io.StringIO(text.lstrip("\ufeff"))) if any(cell.strip() for cell in row)]
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text.lstrip("\ufeff"))) if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        raise BadData(f"the day of traffic is no CSV: {error}") from None
     if not rows:
         raise BadData("the day of traffic is empty; write one number of requests/s a line, 24 for a day of hours")
     names = [cell.strip().lower() for cell in rows[0]]

@@ -7,8 +7,10 @@ import click
 from engine.cli.lazy import Lazy
 
 COMMANDS: dict[str, str] = {  # command -> what the overview says; the module has the same name
+    "stages": "Where the time of a request goes, and what changing a stage would do.",
     "cost": "How many machines of each type, and what they cost.",
     "batching": "The batch cap and wait that keep a p95 budget.",
+    "autoscale": "A fleet that scales beside a fixed one, on one trace, with its YAML.",
 }
 
 
