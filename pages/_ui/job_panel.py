@@ -11,11 +11,11 @@ from engine.jobs.submit import cancel, retry
 from engine.records import TERMINAL, Experiment, ExperimentSummary, JobState
 from engine.reports import numbers
 from pages._ui import loaders
+from pages._ui.gain import gain
 from pages._ui.identity import current_user
 from pages._ui.job_words import ALONE, ordinal, progress_text, waits_for
 from pages._ui.parts import STATUS, md_badge
 from pages._ui.request_line import request_share
-from pages._ui.standing import gain
 from pages._ui.text import plain, sentence
 from pages._ui.variants import name_of
 

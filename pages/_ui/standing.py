@@ -9,15 +9,16 @@ import streamlit as st
 
 from engine.records import TERMINAL, Certificate, Experiment, ExperimentSummary, Study
 from engine.reports import numbers
-from engine.reports.amdahl import Share, of_request
+from engine.reports.amdahl import Share
 from engine.reports.certificate import headline
 from engine.reports.promise import HOLDS, standing
 from engine.reports.rows import CompareRow
 from pages._ui import loaders
+from pages._ui.gain import gain
 from pages._ui.parts import verdict
 from pages._ui.text import plain
 from pages._ui.variants import name_of
-from pages._ui.words import CERTIFIED, METRICS, goal_sentence, with_times_sign
+from pages._ui.words import CERTIFIED, goal_sentence, with_times_sign
 
 Actions = Callable[[], None] | None
 MOST_MISSES = 3
@@ -92,7 +93,8 @@ def _certified(
     if known.holds:
         sentence = gain(row, names, whole=whole)
     else:
-        sentence = f"{names.get(row.experiment) or 'It'} keeps the promise on the selection rows, but is not certified"
+        but = "not on the certification rows" if kind == "fail" else "the certification rows cannot confirm it"
+        sentence = f"{names.get(row.experiment) or 'It'} keeps the promise on the selection rows, but {but}"
     verdict(kind, word, sentence, f"{plain(headline(known), 400)}", key=key, actions=actions, label=label)
 
 
@@ -119,29 +121,6 @@ def run_verdict(
     else:
         why = f"Why: {_shortfall(stands.shortfall)}."
         verdict("fail", "Misses the promise", gain(row, {}), why, key=key, actions=actions)
-
-
-def gain(row: CompareRow, names: Mapping[str, str], *, start: bool = True, whole: Share | None = None) -> str:
-    """'INT8 static is 4.0× faster and loses 0.18 points', or the same without a name.
-
-    whole: with it also '(1.06× for the whole request)'.
-    """
-    subject = names.get(row.experiment)
-    if row.speedup is None:
-        speed = "not timed at this batch"
-    elif row.speed_verdict == "no difference":
-        speed = "as fast as the original"
-    elif row.speed_verdict == "cannot tell":
-        speed = f"{row.speedup:.2f}×, which may be noise"
-    elif row.speedup < 1:
-        speed = f"{1 / row.speedup:.2f}× slower"
-    else:
-        speed = f"{row.speedup:.2f}× faster"
-    beside = of_request(whole, row.speedup)
-    text = f"{speed}{f' ({beside})' if beside else ''}{_loss(row)}"
-    if subject:
-        return f"{subject} is {text}"
-    return text[0].upper() + text[1:] if start else text
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -186,18 +165,6 @@ def nearest_misses(study: Study, rows: Sequence[CompareRow], most: int = MOST_MI
 
 def _shortfall(reason: str | None) -> str:
     return plain(with_times_sign(reason or ""), 400)
-
-
-def _loss(row: CompareRow) -> str:
-    if row.metric_drop is None:
-        return ""
-    if row.quality_verdict == "exact":
-        return " with the same answers"
-    change = numbers.quality_change(abs(row.metric_drop), row.metric, relative=False)
-    amount = change.lstrip("+" + numbers.MINUS)
-    if float(amount.split(numbers.SPACE)[0].rstrip("%").replace(",", "")) == 0:
-        return f" with the same {METRICS[row.metric] if row.metric else 'quality'}"
-    return f" and {'loses' if row.metric_drop > 0 else 'gains'} {amount}"
 
 
 def _figures(row: CompareRow, baseline: CompareRow | None) -> str:

@@ -10,6 +10,7 @@ from pages._ui.parts import Kind
 
 GOALS = {"p50": "Median latency (p50)", "p99": "Slowest calls (p99 latency)", "cost": "Cost per 1,000 predictions"}
 METRICS = {name: facts.title for name, facts in FACTS.items()}
+SMALLER_IS_BETTER = frozenset(name for name, facts in FACTS.items() if not facts.larger_is_better)
 CERTIFIED: dict[QualityVerdict, tuple[Kind, str, str | None]] = {  # verdict -> bar, badge, its text where another
     "pass": ("pass", "Pass", "Certified"),
     "exact": ("pass", "Pass", "Certified: the same answers"),

@@ -10,11 +10,9 @@ from streamlit.testing.v1 import AppTest
 from engine.errors import InvalidRequest
 from engine.plugin import Plugin, levers, make, runtimes
 from engine.records import JobState, SliceQuality
-from engine.reports.rows import CompareRow
 from pages._ui.forms import numbers_in
 from pages._ui.job_words import progress_text
 from pages._ui.slice_map import slice_map
-from pages._ui.standing import gain
 
 
 class EveryType(Plugin):
@@ -93,23 +91,3 @@ def test_the_slice_map_tells_its_states_apart_without_colour():
     assert said == ["<b>✕ −5.00</b>", "0.00", "too few"]
     heat = next(trace for trace in figure.data if trace.type == "heatmap")
     assert [row[0] for row in heat.z] == [0, 2, None]
-
-
-@pytest.mark.parametrize(
-    ("speedup", "verdict", "metric", "drop", "sentence"),
-    [
-        (3.4, "faster", "roc_auc", 0.004, "3.40× faster and loses 0.40 points"),
-        (0.5, "slower", "roc_auc", -0.001, "2.00× slower and gains 0.10 points"),
-        (1.02, "no difference", None, None, "As fast as the original"),
-        (1.2, "cannot tell", None, None, "1.20×, which may be noise"),
-        (2.0, "faster", "rmse", 0.012, "2.00× faster and loses 1.20%"),
-        (2.0, "faster", "accuracy", 0.0, "2.00× faster with the same accuracy"),
-        (None, None, None, None, "Not timed at this batch"),
-    ],
-)
-def test_the_sentence_of_a_variant(speedup, verdict, metric, drop, sentence):
-    row = CompareRow(
-        experiment="e", recipe="r", runtime="t", device="cpu", status="succeeded", batch_size=1, speedup=speedup,
-        speed_verdict=verdict, metric=metric, metric_drop=drop,
-    )  # fmt: skip
-    assert gain(row, {}).replace("\u202f", " ") == sentence

@@ -12,8 +12,8 @@ from pages._ui.compare.data import Compared
 from pages._ui.compare.table import cells, result_cell
 from pages._ui.compare.variants import Variant
 from pages._ui.explanations import why
+from pages._ui.gain import gain
 from pages._ui.parts import card_title
-from pages._ui.standing import gain
 from pages._ui.text import plain
 
 FIGURES = (

@@ -13,9 +13,9 @@ from engine.reports.failures import Diagnosis, diagnose
 from engine.reports.rows import CompareRow
 from engine.settings import settings
 from pages._ui import loaders
+from pages._ui.gain import gain
 from pages._ui.job_panel import retry_button
 from pages._ui.parts import STATUS, md_badge
-from pages._ui.standing import gain
 from pages._ui.text import plain
 from pages._ui.variants import name_of
 from pages._ui.words import REASONS
