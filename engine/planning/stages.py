@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine.errors import BadData, InvalidRequest
-from engine.records.stages import OTHER, StageProfile, StageTime
+from engine.records.stages import OTHER, ReplicaTime, StageProfile, StageTime
 
 FEWEST_FOR_P99 = 500
 FEWEST_SLOW = 30  # requests among the slowest 1 %
@@ -107,6 +107,35 @@ def profile(measured: Trace) -> StageProfile:
         p99_ms=p99 if rank else None,
         notes=notes,
     )
+
+
+def pool(replicas: Mapping[str, Trace]) -> Trace:
+    """All requests of a fleet together. Raises BadData when two replicas do not have the same stages."""
+    first = next(iter(replicas.values()))
+    for name, one in replicas.items():
+        if set(one.names) != set(first.names):
+            raise BadData(f"{name} has other stages ({', '.join(one.names)}) than the first ({', '.join(first.names)})")
+    return Trace(
+        names=first.names,
+        stages_ms=np.vstack([one.stages_ms[:, [one.names.index(k) for k in first.names]] for one in replicas.values()]),
+        total_ms=np.concatenate([one.total_ms for one in replicas.values()]),
+        notes=tuple(note for one in replicas.values() for note in one.notes),
+    )
+
+
+def by_replica(replicas: Mapping[str, Trace]) -> tuple[ReplicaTime, ...]:
+    """One row per replica, the slowest first: by p99 where every replica has one, else by p50."""
+    rows = [
+        ReplicaTime(
+            name=name,
+            n_requests=len(one.total_ms),
+            p50_ms=_quantile(one.total_ms, 0.5),
+            p99_ms=_quantile(one.total_ms, 0.99) if len(one.total_ms) >= FEWEST_FOR_P99 else None,
+        )
+        for name, one in replicas.items()
+    ]
+    ranked = all(row.p99_ms is not None for row in rows)
+    return tuple(sorted(rows, key=lambda row: row.p99_ms if ranked and row.p99_ms else row.p50_ms, reverse=True))
 
 
 def what_if(measured: Trace, changes: Mapping[str, Change]) -> Trace:

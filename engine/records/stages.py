@@ -28,6 +28,15 @@ class StageTime(Record):
         return 1 / (1 - self.time_fraction) if self.time_fraction < 1 else math.inf
 
 
+class ReplicaTime(Record):
+    """The requests of one replica; those of a fleet are pooled, its percentiles never averaged."""
+
+    name: str
+    n_requests: int
+    p50_ms: float
+    p99_ms: float | None = Field(description="None below 500 requests.")
+
+
 class StageProfile(Record):
     """The stages of one kind of request, in the order given, with what they do not explain as the last."""
 

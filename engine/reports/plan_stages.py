@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from engine.records.stages import StageProfile, StageTime
+from engine.records.stages import ReplicaTime, StageProfile, StageTime
 from engine.reports.numbers import MISSING, latency, percent, significant
 
 
@@ -38,6 +38,19 @@ def changed(before: StageProfile, after: StageProfile) -> str:
     word = "faster" if ratio >= 1 else "slower"
     factor = ratio if ratio >= 1 else 1 / ratio
     return f"{text}: {significant(factor)}× {word}; then {after.largest_at_p50.name} is the largest"
+
+
+def replica_rows(replicas: tuple[ReplicaTime, ...]) -> list[dict[str, str]]:
+    """One row per replica, the slowest first, as text."""
+    return [
+        {
+            "replica": one.name,
+            "requests": f"{one.n_requests:,}",
+            "p50": latency(one.p50_ms),
+            "p99": latency(one.p99_ms),
+        }
+        for one in replicas
+    ]
 
 
 def rows(found: StageProfile) -> list[dict[str, str]]:

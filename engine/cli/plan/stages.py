@@ -8,9 +8,9 @@ import click
 
 from engine.cli.door import say_json, say_table
 from engine.errors import BadData, InvalidRequest
-from engine.planning.stages import Change, Trace, one_request, profile, what_if
+from engine.planning.stages import Change, Trace, by_replica, one_request, pool, profile, what_if
 from engine.planning.trace_file import read_trace
-from engine.reports.plan_stages import answer, changed, figures, formulas, rows
+from engine.reports.plan_stages import answer, changed, figures, formulas, replica_rows, rows
 
 MODEL = "model"
 
@@ -18,9 +18,10 @@ MODEL = "model"
 @click.command("stages")
 @click.option(
     "--trace",
-    "path",
+    "paths",
+    multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="CSV or JSON with a row per request in ms, or OpenTelemetry spans (OTLP JSON).",
+    help="CSV or JSON with a row per request in ms, or OpenTelemetry spans. Repeat for several replicas.",
 )
 @click.option(
     "--stage", "typed", multiple=True, metavar="NAME=MS", help="Instead: a stage of a typical request. Repeat."
@@ -30,7 +31,7 @@ MODEL = "model"
 @click.option("--what-if", "changes", multiple=True, metavar="NAME=MS|NAME=xFACTOR", help="What a stage would become.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
-    path: Path | None,
+    paths: tuple[Path, ...],
     typed: tuple[str, ...],
     total: float | None,
     model: str | None,
@@ -38,7 +39,8 @@ def command(
     as_json: bool,
 ) -> None:
     """Name the largest stage at p50 and p99, and the most that work on each stage can give."""
-    measured = _measured(path, typed, total)
+    replicas = _measured(paths, typed, total)
+    measured = pool(replicas)
     if model is None and MODEL in measured.names:
         model = MODEL
     if model is not None and model not in measured.names:
@@ -46,7 +48,8 @@ def command(
     before = profile(measured)
     after = profile(what_if(measured, dict(map(_change, changes)))) if changes else None
     if as_json:
-        say_json(figures(before, model, after))
+        parts = [one.model_dump(mode="json") for one in by_replica(replicas)]
+        say_json(figures(before, model, after) | ({"replicas": parts} if len(replicas) > 1 else {}))
         return
     click.echo(answer(before, model) + "\n")
     say_table(rows(before), "no stage")
@@ -54,15 +57,23 @@ def command(
     if after is not None:
         lines.insert(1, f"{', '.join(changes)}: {changed(before, after)}")
     click.echo("\n".join(lines))
+    if len(replicas) > 1:
+        click.echo(f"\nThe requests of {len(replicas)} replicas are pooled; the slowest replica first")
+        say_table(replica_rows(by_replica(replicas)), "none")
 
 
-def _measured(path: Path | None, typed: tuple[str, ...], total: float | None) -> Trace:
-    if (path is None) == (not typed):
+def _measured(paths: tuple[Path, ...], typed: tuple[str, ...], total: float | None) -> dict[str, Trace]:
+    """Replica -> its requests."""
+    if (not paths) == (not typed):
         raise InvalidRequest("say what a request spends by --trace FILE, or by --stage NAME=MS several times")
-    if path is None:
-        return one_request(dict(map(_typed, typed)), total)
+    if typed:
+        return {"typed": one_request(dict(map(_typed, typed)), total)}
     if total is not None:
         raise InvalidRequest("--total belongs to --stage; in a file it is the column total")
+    return {str(path): _read(path) for path in paths}
+
+
+def _read(path: Path) -> Trace:
     try:
         return read_trace(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:

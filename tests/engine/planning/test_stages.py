@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engine.errors import BadData, InvalidRequest
-from engine.planning.stages import Change, one_request, profile, trace, what_if
+from engine.planning.stages import Change, by_replica, one_request, pool, profile, trace, what_if
 from engine.records.stages import OTHER
 from engine.reports.plan_stages import answer, changed, figures
 
@@ -97,3 +97,22 @@ def test_silly_requests_get_a_sentence(stages, total, says):
 def test_silly_changes_get_a_sentence(changes, says):
     with pytest.raises(InvalidRequest, match=says):
         what_if(one_request(REQUEST), changes)
+
+
+def test_a_fleet_is_pooled_and_its_worst_replica_shown():
+    rng = np.random.default_rng(5)
+    good = trace(("model",), rng.exponential(10, (9000, 1)), None)
+    bad = trace(("model",), 200 + rng.exponential(10, (600, 1)), None)
+    fleet = profile(pool({"good": good, "bad": bad}))
+    everything = np.sort(np.concatenate([good.total_ms, bad.total_ms]))
+    assert fleet.p99_ms == everything[math.ceil(0.99 * len(everything)) - 1]
+    averaged = (profile(good).p99_ms + profile(bad).p99_ms) / 2
+    assert fleet.p99_ms > 1.2 * averaged
+    assert [row.name for row in by_replica({"good": good, "bad": bad})] == ["bad", "good"]
+    with pytest.raises(BadData, match="two has other stages"):
+        pool({"one": good, "two": one_request({"net": 1})})
+
+
+def test_replicas_may_name_their_stages_in_another_order():
+    both = pool({"a": one_request({"x": 1, "y": 2}), "b": one_request({"y": 4, "x": 3})})
+    assert both.stages_ms.tolist() == [[1, 2], [3, 4]]

@@ -30,6 +30,14 @@ def test_a_file(tmp_path):
     assert found["model_ceiling"] == pytest.approx(19 / 15)
 
 
+def test_several_files_are_replicas(tmp_path):
+    (tmp_path / "a.csv").write_text("model\n" + "5\n" * 600)
+    (tmp_path / "b.csv").write_text("model\n" + "50\n" * 600)
+    words = ["--trace", str(tmp_path / "a.csv"), "--trace", str(tmp_path / "b.csv")]
+    assert json.loads(run(*words, "--json").output)["replicas"][0]["name"].endswith("b.csv")
+    assert "The requests of 2 replicas are pooled" in run(*words).output
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
