@@ -1,0 +1,63 @@
+"""What an autoscaling plan says, in sentences and in rows."""
+
+from __future__ import annotations
+
+from engine.records.autoscaling import AutoscalePlan, FleetRun, Keda
+from engine.reports.numbers import latency, money, percent
+
+LIMITS = (
+    "not in it: more than one queue, replicas that fail, noisy neighbours, the network; one trace: another day may "
+    "differ, so keep max replicas and headroom in mind"
+)
+
+
+def answer(plan: AutoscalePlan, currency: str) -> str:
+    """The answer first: keep the static fleet, or scale and save so much."""
+    scaled, fixed = plan.scaled, plan.static
+    if plan.scaling_pays:
+        saved = 1 - scaled.replica_hours / fixed.replica_hours
+        lead = f"Scale: {percent(saved)} fewer replica-hours than {fixed.most_replicas:,} fixed replicas"
+    else:
+        lead = f"Keep {fixed.most_replicas:,} fixed replicas"
+    return (
+        f"{lead}; beyond {latency(plan.fleet.slo_ms)} in {scaled.bad_minutes:,} of {scaled.n_minutes:,} minutes "
+        f"scaled, in {fixed.bad_minutes:,} fixed; {money(scaled.cost, currency)} against {money(fixed.cost, currency)}"
+    )
+
+
+def rows(plan: AutoscalePlan, currency: str) -> list[dict[str, str]]:
+    """The static fleet, the scaled one, and other targets."""
+    rules = plan.scaler.hpa if isinstance(plan.scaler, Keda) else plan.scaler
+    others = [_row(run, f"{run.name}, {rules.signal} {target:g}", currency) for target, run in plan.tried]
+    name = f"{plan.scaled.name}, {rules.signal} {rules.target:g}"
+    return [_row(plan.static, "static", currency), _row(plan.scaled, name, currency), *others]
+
+
+def _row(run: FleetRun, name: str, currency: str) -> dict[str, str]:
+    return {
+        "fleet": name,
+        **{
+            f"p{q}": "no answer" if value is None else latency(value)
+            for q, value in ((50, run.p50_ms), (95, run.p95_ms), (99, run.p99_ms))
+        },
+        "minutes beyond SLO": f"{run.bad_minutes:,}",
+        "failed": f"{run.n_timed_out + run.n_shed + run.n_unanswered:,}",
+        "replica-hours": f"{run.replica_hours:,.2f}",
+        "cost": money(run.cost, currency),
+        "most replicas": f"{run.most_replicas:,}",
+        "cold starts": f"{run.n_cold_starts:,}",
+    }
+
+
+def notes(plan: AutoscalePlan) -> list[str]:
+    """Inputs, the rule, warnings and what the plan does not know."""
+    rules = plan.scaler.hpa if isinstance(plan.scaler, Keda) else plan.scaler
+    return [
+        f"trace: {plan.scaled.n_requests:,} requests in {plan.duration_s:,.0f} s, {plan.mean_per_s:,.4g}/s in the mean "
+        f"and {plan.peak_per_s:,.4g}/s in the busiest minute; service {latency(plan.service_ms)}",
+        f"replicas = current × {rules.signal} per replica / {rules.target:g}, rounded up, unless within "
+        f"{percent(rules.tolerance)} of it; every {rules.sync_s:g} s, down only after {rules.down_window_s:g} s",
+        "a replica is paid from its order until it has drained",
+        *plan.warnings,
+        LIMITS,
+    ]
