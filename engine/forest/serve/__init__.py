@@ -20,6 +20,8 @@ forest.npz is a zip of plain numpy arrays, opened without pickle; every position
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -31,6 +33,7 @@ from . import kernels, tables
 from .jit import compiled
 
 VERSION = 1
+_DTYPES = frozenset({np.dtype(np.float64), np.dtype(np.float32)})
 # Fewer rows than this go to the row kernel. Measured with `python -m benchmarks trees`: a block of up to 64 rows costs
 # as much as this many rows of the kernel for few.
 SWITCH = {"quickscorer": 12, "level_walk": 8}
@@ -55,38 +58,47 @@ class Model:
         self.n_features, self.n_classes = self.about["n_features"], self.about["n_classes"]
         self.few = self.about["row_kernel"]
         self.switch = SWITCH[self.few] if len(arrays["nodes"]) else None  # None: no block kernel, too many leaves
+        self._arrays = arrays
         self._row = {raw: tables.row_tables(arrays, self.about, raw) for raw in (False, True)}
         self._block = {raw: tables.block_tables(arrays, self.about, raw) for raw in (False, True)}
-        n_steps = arrays["thresholds"].shape[1].bit_length() - 1
-        self._form = (n_steps, arrays["nans"].dtype == np.uint16, bool(len(arrays["codes"])))
+        self._form = (arrays["thresholds"].shape[1].bit_length() - 1, bool(len(arrays["codes"])))
+        self._rooms = threading.local()  # each thread's kernels with the tables they read and the room they write to
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self._threads = threads
 
     def predict(self, rows: np.ndarray, raw: bool = False) -> np.ndarray:
         """rows: (n, n_features) float64 or float32. (n,) or (n, n_classes) float64; raw: before average and link."""
-        rows = self._checked(rows)
-        out = np.empty((len(rows), self.n_classes))
-        self._run(rows, out, raw)
-        return out.reshape(-1) if self.n_classes == 1 else out
-
-    def _checked(self, rows: np.ndarray) -> np.ndarray:
         if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.shape[1] != self.n_features:
             shape = getattr(rows, "shape", type(rows).__name__)
             raise ValueError(f"expected an array of shape (n, {self.n_features}), got {shape}")
-        if rows.dtype not in (np.float64, np.float32):
+        if rows.dtype not in _DTYPES:
             raise ValueError(f"expected float64 or float32, got {rows.dtype}")
-        return np.ascontiguousarray(rows)
-
-    def _run(self, rows: np.ndarray, out: np.ndarray, raw: bool) -> None:
+        if not rows.flags.c_contiguous:
+            rows = np.ascontiguousarray(rows)
         n = len(rows)
+        out = np.empty((n, self.n_classes))
         if self.switch is None or n < self.switch:
-            kernel, arguments = compiled(self.few), self._row[raw]
+            width = 0
         else:
             width = kernels.NARROW if n <= kernels.NARROW else kernels.BLOCK
-            kernel, arguments = compiled("block", *self._form, width), self._block[raw]
         if self._pool is None or n < 2 * kernels.BLOCK:
-            kernel(rows, 0, n, *arguments, out)
-            return
-        n_blocks = -(-n // kernels.BLOCK)
-        edges = [min(n, n_blocks * i // self._threads * kernels.BLOCK) for i in range(self._threads + 1)]
-        list(self._pool.map(lambda part: kernel(rows, *part, *arguments, out), pairwise(edges)))
+            self._part(rows, 0, n, width, raw, out)
+        else:
+            n_blocks = -(-n // kernels.BLOCK)
+            edges = [min(n, n_blocks * i // self._threads * kernels.BLOCK) for i in range(self._threads + 1)]
+            list(self._pool.map(lambda part: self._part(rows, *part, width, raw, out), pairwise(edges)))
+        return out.reshape(-1) if self.n_classes == 1 else out
+
+    def _part(self, rows: np.ndarray, first: int, last: int, width: int, raw: bool, out: np.ndarray) -> None:
+        kernel, arguments = self._rooms.__dict__.get((width, raw)) or self._call(width, raw)
+        kernel(rows, first, last, *arguments, out)
+
+    def _call(self, width: int, raw: bool) -> tuple[Callable[..., None], tuple[Any, ...]]:
+        """This thread's kernel for blocks of `width` rows, 0: for few rows, with all arguments between rows and out."""
+        if width:
+            room = tables.block_room(self._arrays, self.about, width)
+            found = compiled("block", *self._form, width), (*self._block[raw], *room)
+        else:
+            found = compiled(self.few), (*self._row[raw], *tables.row_room(self._arrays, self.about))
+        self._rooms.__dict__[width, raw] = found
+        return found

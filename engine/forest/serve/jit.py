@@ -8,7 +8,7 @@ from typing import Any
 
 from . import kernels, vectors
 
-_HELPERS = ("aligned", "code_row", "transpose", "member_masks", "add_leaves", "finish", "row_bins")
+_HELPERS = ("code_row", "transpose", "member_masks", "add_leaves", "finish", "row_bins")
 _LOCK = threading.Lock()
 _COMPILED: dict[Any, Any] = {}
 

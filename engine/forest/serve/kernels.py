@@ -28,13 +28,6 @@ ROOT_AT, LEVEL_AT, ORDER_AT, LEAF_AT = range(14, 18)  # level_walk
 ZERO_WIDTH, SLOPE, ROUNDS, THRESHOLDS = 0, 1, 2, 3  # the same for `reals`; the leaves follow the thresholds
 
 
-def aligned(size: int) -> Any:
-    """(size,) uint8 zeros that begin at a multiple of 64 bytes."""
-    buffer = np.zeros(size + 64, np.uint8)
-    start = -buffer.ctypes.data % 64
-    return buffer[start : start + size]
-
-
 def code_row(value: Any, n_codes: Any) -> Any:
     """Row of a category in a table of members: cut to a whole number; the last row for what no set holds."""
     return int(value) if value > -1.0 and value < n_codes else n_codes
@@ -61,10 +54,10 @@ def transpose(words: Any, width: int) -> None:
 
 
 def member_masks(
-    rows: Any, start: int, n_rows: int, n_groups: int, code: Any, members: Any, words: Any, masks: Any
+    rows: Any, start: int, n_rows: int, n_groups: int, codes: Any, c: int, members: Any, words: Any, masks: Any
 ) -> None:
-    """For each set of one feature and each 64 rows: one bit per row, set where it is a member."""
-    feature, n_codes, width, at, first_set = code[0], code[1], code[2], code[3], code[4]
+    """For each set of category feature c and each 64 rows: one bit per row, set where it is a member."""
+    feature, n_codes, width, at, first_set = codes[c, 0], codes[c, 1], codes[c, 2], codes[c, 3], codes[c, 4]
     for group in range((n_rows + LANES - 1) // LANES):
         for k in range(64):
             i = group * 64 + k
@@ -83,121 +76,115 @@ def finish(out: Any, first: int, last: int, link: int, slope: float, rounds: flo
     """Average and link, with the exponential of the C library: the same bits as LightGBM's."""
     n_classes = out.shape[1]
     for i in range(first, last):
+        top, total = out[i, 0] / rounds, 0.0
         for c in range(n_classes):
-            out[i, c] /= rounds
-        if link == SOFTMAX:
-            top, total = out[i].max(), 0.0
-            for c in range(n_classes):
-                out[i, c] = math.exp(out[i, c] - top)
-                total += out[i, c]
-            for c in range(n_classes):
-                out[i, c] /= total
-            continue
-        for c in range(n_classes):
-            raw = out[i, c]
+            raw = out[i, c] / rounds
+            top = raw if raw > top else top
             if link == SIGMOID:
                 raw = 1.0 / (1.0 + math.exp(-slope * raw))
             elif link == EXP:
                 raw = math.exp(raw)
             elif link == SIGNED_SQUARE:
-                raw *= abs(raw)
+                raw *= math.fabs(raw)
             elif link == LOG1P_EXP:
                 raw = math.log1p(math.exp(raw))
             out[i, c] = raw
+        if link == SOFTMAX:
+            for c in range(n_classes):
+                out[i, c] = math.exp(out[i, c] - top)
+                total += out[i, c]
+            for c in range(n_classes):
+                out[i, c] /= total
 
 
-def add_leaves(sums: Any, n_groups: int, reached: Any, at: int, step: int, first_leaf: Any, leaf: Any) -> None:
-    """Add the leaves that every row reached in up to four trees, tree after tree.
+def add_leaves(
+    sums: Any, n_words: int, reached: Any, at: int, step: int, tree_leaf: Any, first: int, last: int, leaf: Any
+) -> None:
+    """Add the leaves that every row reached in the trees first … last, at most four, tree after tree.
 
     reached: slots as words of 8 rows; the trees' root slots begin at `at`, `at + step`, …
     """
-    n_words, low = n_groups * (LANES // 8), np.uint64(0xFF)
-    if first_leaf.shape[0] > TREES:  # one more than there are trees
-        a, b, c, d = leaf[first_leaf[0] :], leaf[first_leaf[1] :], leaf[first_leaf[2] :], leaf[first_leaf[3] :]
-        in_a, in_b = reached[at : at + n_words], reached[at + step : at + step + n_words]
-        in_c, in_d = reached[at + 2 * step : at + 2 * step + n_words], reached[at + 3 * step : at + 3 * step + n_words]
+    low = np.uint64(0xFF)
+    if last - first == TREES:
+        a, b = np.uint64(tree_leaf[first]), np.uint64(tree_leaf[first + 1])
+        c, d = np.uint64(tree_leaf[first + 2]), np.uint64(tree_leaf[first + 3])
         for w in range(n_words):
-            word_a, word_b, word_c, word_d = in_a[w], in_b[w], in_c[w], in_d[w]
+            word_a, word_b = reached[at + w], reached[at + step + w]
+            word_c, word_d = reached[at + 2 * step + w], reached[at + 3 * step + w]
             for j in range(8):
                 shift, k = np.uint64(8 * j), 8 * w + j
-                total = sums[k] + a[(word_a >> shift) & low] + b[(word_b >> shift) & low]
-                sums[k] = total + c[(word_c >> shift) & low] + d[(word_d >> shift) & low]
+                total = sums[k] + leaf[a + ((word_a >> shift) & low)] + leaf[b + ((word_b >> shift) & low)]
+                sums[k] = total + leaf[c + ((word_c >> shift) & low)] + leaf[d + ((word_d >> shift) & low)]
         return
-    for tree in range(first_leaf.shape[0] - 1):
-        one, into = leaf[first_leaf[tree] :], reached[at + tree * step : at + tree * step + n_words]
+    for tree in range(first, last):
+        a, own = np.uint64(tree_leaf[tree]), at + (tree - first) * step
         for w in range(n_words):
-            word = into[w]
+            word_a = reached[own + w]
             for j in range(8):
-                sums[8 * w + j] += one[(word >> np.uint64(8 * j)) & low]
+                sums[8 * w + j] += leaf[a + ((word_a >> np.uint64(8 * j)) & low)]
 
 
-def block_kernel(n_steps: int, wide: bool, sets: bool, width: int) -> Callable[..., None]:
+def block_kernel(n_steps: int, sets: bool, width: int) -> Callable[..., None]:
     """For batches: every node of every tree is evaluated for a whole block of rows, without a branch.
 
-    n_steps: of the binary search; wide: bins of 16 bits; sets: there are categorical nodes; width: rows of a block.
+    n_steps: of the binary search; sets: there are categorical nodes; width: rows of a block.
     Trees come class by class, four at a time: their leaves are added in one pass over the rows, in the model's order.
+    columns … words: room to work in, see `tables.block_room`.
     """
-    bin_type = np.uint16 if wide else np.uint8
 
     def block(  # noqa: PLR0912 - one function, so that nothing is called per node
         rows: Any, first: int, last: int, shape: Any, scale: Any, features: Any, thresholds: Any, starts: Any,
         nans: Any, zeros: Any, codes: Any, members: Any, nodes: Any, tree_node: Any, tree_leaf: Any, leaf: Any,
-        out: Any,
+        columns: Any, slots: Any, reached: Any, found: Any, sums: Any, masks: Any, words: Any, out: Any,
     ) -> None:  # fmt: skip
-        n_slots, root, n_classes, n_sets, link, max_words = shape[0], shape[1], shape[2], shape[3], shape[4], shape[5]
+        size, root, n_classes, n_rounds = shape[0], shape[1], shape[2], shape[3]
         n_groups = width // LANES
-        columns = aligned(max(1, nans.shape[0]) * width * (2 if wide else 1)).view(bin_type)
-        slots = aligned(n_slots * width)
-        for j in range(root):
-            slots[j * width : (j + 1) * width] = j
-        reached = slots.view(np.uint64)
-        found = np.zeros(width, bin_type)
-        sums = np.empty(width)
-        masks = np.empty(n_sets * n_groups, np.uint64)
-        words = np.empty(max_words * 64, np.uint64)
-        n_rounds = (tree_leaf.shape[0] - 1) // n_classes
         for start in range(first, last, width):
-            n_rows = min(width, last - start)
+            n_rows = width if start + width < last else last - start
             own_groups = (n_rows + LANES - 1) // LANES
             for u in range(features.shape[0]):
-                f, table = features[u], thresholds[u]
+                f, table = features[u], np.uint64(u * size)
                 for k in range(n_rows):
                     x = np.float64(rows[start + k, f])
-                    p = np.uint64(0)
+                    p = table
                     for s in range(n_steps):
                         half = np.uint64(1) << np.uint64(n_steps - 1 - s)
-                        p += half if table[p + half - np.uint64(1)] < x else np.uint64(0)
-                    found[k] = p
+                        p += half if thresholds[p + half - np.uint64(1)] < x else np.uint64(0)
+                    found[k] = p - table
                 for v in range(starts[u], starts[u + 1]):
-                    nan, zero, column = nans[v], zeros[v], columns[v * width : (v + 1) * width]
+                    nan, zero, column = nans[v], zeros[v], v * width
                     for k in range(n_rows):
                         x = np.float64(rows[start + k, f])
-                        q = zero if abs(x) <= scale[ZERO_WIDTH] else found[k]
-                        column[k] = nan if x != x else q  # noqa: PLR0124 - NaN
+                        q = zero if math.fabs(x) <= scale[ZERO_WIDTH] else found[k]
+                        columns[column + k] = nan if x != x else q  # noqa: PLR0124 - NaN
             if sets:
                 for c in range(codes.shape[0]):
-                    member_masks(rows, start, n_rows, n_groups, codes[c], members, words, masks)
+                    member_masks(rows, start, n_rows, n_groups, codes, c, members, words, masks)
             for c in range(n_classes):
-                sums[:] = 0.0
+                for k in range(width):
+                    sums[k] = 0.0
                 end = (c + 1) * n_rounds
                 for t in range(c * n_rounds, end, TREES):
-                    for i in range(tree_node[t], tree_node[min(t + TREES, end)]):
+                    upto = t + TREES if t + TREES < end else end
+                    for i in range(tree_node[t], tree_node[upto]):
                         asked, limit = np.intp(nodes[i, 0]), np.intp(nodes[i, 1])
                         left, right = np.intp(nodes[i, 2]) * width, np.intp(nodes[i, 3]) * width
                         to = np.intp(nodes[i, 4]) * width
                         if sets and asked == SET_COLUMN:
-                            for o in range(0, own_groups * LANES, LANES):
-                                select_members(masks, limit * n_groups + o // LANES, slots, left + o, right + o, to + o)
+                            for o in range(own_groups):
+                                at = o * LANES
+                                select_members(masks, limit * n_groups + o, slots, left + at, right + at, to + at)
                         elif own_groups == n_groups:
                             for o in range(0, width, LANES):
                                 select(columns, asked * width + o, limit, slots, left + o, right + o, to + o)
                         else:
                             for o in range(0, own_groups * LANES, LANES):
                                 select(columns, asked * width + o, limit, slots, left + o, right + o, to + o)
-                    add_leaves(sums, own_groups, reached, root * (width // 8), width // 8, tree_leaf[t : end + 1], leaf)
+                    n_words, step = own_groups * (LANES // 8), width // 8
+                    add_leaves(sums, n_words, reached, root * step, step, tree_leaf, t, upto, leaf)
                 for k in range(n_rows):
                     out[start + k, c] = sums[k]
-        finish(out, first, last, link, scale[SLOPE], scale[ROUNDS])
+        finish(out, first, last, shape[4], scale[SLOPE], scale[ROUNDS])
 
     return block
 
@@ -217,8 +204,9 @@ def row_bins(rows: Any, i: int, head: Any, reals: Any, ints: Any, bins: Any) -> 
 
 
 def quickscorer(
-    rows: Any, first: int, last: int, head: Any, reals: Any, ints: Any, masks: Any, members: Any, out: Any
-) -> None:
+    rows: Any, first: int, last: int, head: Any, reals: Any, ints: Any, masks: Any, members: Any, bins: Any, alive: Any,
+    out: Any,
+) -> None:  # fmt: skip
     """For few rows and at most 64 leaves: each node that sends the row away strikes the leaves behind it.
 
     Lucchese et al., QuickScorer (SIGIR 2015), with every node turned so that the likelier outcome needs no work.
@@ -226,42 +214,40 @@ def quickscorer(
     the first ones, up to a position kept for every bin. The first leaf that is alive is the one reached.
     """
     n_trees, n_classes, n_columns, stride = head[N_TREES], head[N_CLASSES], head[N_COLUMNS], head[STRIDE]
-    trees, leaves = head[TREE_AT], np.int64(THRESHOLDS) + head[N_FEATURES] * head[TABLE]
-    bins, alive = np.empty(n_columns, np.int64), np.empty(n_trees, masks.dtype)
+    # unsigned positions: numba asks of each signed one whether it is negative
+    trees, one = np.uint64(head[TREE_AT]), np.uint64(1)
+    leaves = np.int64(THRESHOLDS) + head[N_FEATURES] * head[TABLE]
     for i in range(first, last):
         row_bins(rows, i, head, reals, ints, bins)
-        alive[:] = masks[0]
+        for t in range(n_trees):
+            alive[t] = masks[0]
         for side in range(2 * n_columns):
-            start = np.int64(ints[head[FROM_AT] + side])
             upto = ints[head[UPTO_AT] + np.int64(ints[head[RANK_AT] + side]) + bins[side >> 1]]
-            for j in range(start, np.int64(upto)):
-                alive[ints[trees + j]] &= masks[1 + j]
+            for j in range(np.uint64(ints[head[FROM_AT] + side]), np.uint64(upto)):
+                alive[ints[trees + j]] &= masks[j + one]
         for c in range(head[N_CODES]):
             at = head[CODE_AT] + 5 * c
             n_codes, width = np.int64(ints[at + 1]), np.int64(ints[at + 2])
             row = code_row(np.float64(rows[i, ints[at]]), n_codes)
-            word_at, entry = np.int64(ints[at + 3]) + row * width, np.int64(ints[at + 4])
+            word_at, entry = np.int64(ints[at + 3]) + row * width, np.uint64(ints[at + 4])
             for g in range(width):
                 word = members[word_at + g]
                 while word != np.uint64(0):
-                    e = entry + 64 * g + np.int64(lowest_bit(word))
-                    word &= word - np.uint64(1)
-                    alive[ints[trees + e]] &= masks[1 + e]
-        if n_classes == 1:
+                    e = entry + np.uint64(64 * g) + lowest_bit(word)
+                    word &= word - one
+                    alive[ints[trees + e]] &= masks[e + one]
+        for c in range(n_classes):
             total = 0.0
-            for t in range(n_trees):
+            for t in range(c, n_trees, n_classes):
                 total += reals[leaves + t * stride + np.int64(lowest_bit(np.uint64(alive[t])))]
-            out[i, 0] = total
-        else:
-            out[i, :] = 0.0
-            for t in range(n_trees):
-                out[i, t % n_classes] += reals[leaves + t * stride + np.int64(lowest_bit(np.uint64(alive[t])))]
+            out[i, c] = total
     finish(out, first, last, head[LINK], reals[SLOPE], reals[ROUNDS])
 
 
 def level_walk(
-    rows: Any, first: int, last: int, head: Any, reals: Any, ints: Any, nodes: Any, members: Any, out: Any
-) -> None:
+    rows: Any, first: int, last: int, head: Any, reals: Any, ints: Any, nodes: Any, members: Any, bins: Any, place: Any,
+    reached: Any, out: Any,
+) -> None:  # fmt: skip
     """For few rows and any number of leaves: all trees take one step down, then the next; trees sorted by depth.
 
     nodes: column (16 bits), limit (16 bits), position of the left child (32 bits), the right one behind it; a leaf's
@@ -270,8 +256,6 @@ def level_walk(
     n_trees, n_classes, n_columns = head[N_TREES], head[N_CLASSES], head[N_COLUMNS]
     leaves = np.int64(THRESHOLDS) + head[N_FEATURES] * head[TABLE]
     low, one = np.uint64(0xFFFF), np.uint64(1)
-    bins = np.zeros(head[STRIDE], np.uint16)
-    place, reached = np.empty(n_trees, np.uint32), np.empty(n_trees)
     for i in range(first, last):
         row_bins(rows, i, head, reals, ints, bins)
         for c in range(head[N_CODES]):

@@ -116,13 +116,43 @@ def _link(about: dict[str, Any], raw: bool) -> int:
 
 
 def block_tables(arrays: dict[str, np.ndarray], about: dict[str, Any], raw: bool) -> tuple[Any, ...]:
-    """Arguments of the block kernel between the rows and the output."""
-    codes = arrays["codes"]
-    n_sets, widest = int(64 * codes[:, 2].sum()), int(codes[:, 2].max(initial=0))
-    shape = np.array([about["slots"], about["leaves"], about["n_classes"], n_sets, _link(about, raw), widest])
-    names = ("features", "thresholds", "starts", "nans", "zeros", "codes", "members", "nodes", "tree_node")
-    tree_leaf, leaf = by_class(arrays["tree_leaf"], arrays["leaf"], about["n_classes"])
-    return shape, _scale(about, raw), *(arrays[name] for name in names), tree_leaf, np.concatenate([leaf, _SPARE])
+    """Arguments of the block kernel between the rows and its room."""
+    n_classes = about["n_classes"]
+    n_rounds = (len(arrays["tree_leaf"]) - 1) // n_classes
+    shape = np.array([arrays["thresholds"].shape[1], about["leaves"], n_classes, n_rounds, _link(about, raw)])
+    names = ("starts", "nans", "zeros", "codes", "members", "nodes", "tree_node")
+    tree_leaf, leaf = by_class(arrays["tree_leaf"], arrays["leaf"], n_classes)
+    return (
+        shape,
+        _scale(about, raw),
+        arrays["features"],
+        arrays["thresholds"].reshape(-1),
+        *(arrays[name] for name in names),
+        tree_leaf,
+        np.concatenate([leaf, _SPARE]),
+    )
+
+
+def block_room(arrays: dict[str, np.ndarray], about: dict[str, Any], width: int) -> tuple[np.ndarray, ...]:
+    """What one thread's calls of the block kernel write to.
+
+    Columns, slots (as bytes and as words), bins of one feature, sums, masks of the sets and the words they are made
+    from. The first slots hold the numbers of the leaves.
+    """
+    bins, codes, n_groups = arrays["nans"].dtype, arrays["codes"], width // kernels.LANES
+    columns = _aligned(max(1, len(arrays["nans"])) * width * bins.itemsize).view(bins)
+    slots = _aligned(about["slots"] * width)
+    slots[: about["leaves"] * width] = np.repeat(np.arange(about["leaves"], dtype=np.uint8), width)
+    masks = np.empty(int(64 * codes[:, 2].sum()) * n_groups, np.uint64)
+    words = np.empty(int(codes[:, 2].max(initial=0)) * 64, np.uint64)
+    return columns, slots, slots.view(np.uint64), np.zeros(width, bins), np.empty(width), masks, words
+
+
+def _aligned(size: int) -> np.ndarray:
+    """(size,) uint8 zeros that begin at a multiple of 64 bytes."""
+    buffer = np.zeros(size + 64, np.uint8)
+    start = -buffer.ctypes.data % 64
+    return buffer[start : start + size]
 
 
 def by_class(tree_leaf: np.ndarray, leaf: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -163,7 +193,6 @@ def row_tables(arrays: dict[str, np.ndarray], about: dict[str, Any], raw: bool) 
         parts |= {kernels.ROOT_AT: "row_root", kernels.LEVEL_AT: "row_level", kernels.ORDER_AT: "row_order"}
         parts |= {kernels.LEAF_AT: "row_leaf"}
         leaf = arrays["leaf"]
-        head[kernels.STRIDE] = max(1, len(arrays["nans"]) + 64 * codes[:, 2].sum())
         head[kernels.N_LEVELS] = len(arrays["row_level"])
         words, members = arrays["row_nodes"], arrays["members"]
     blocks = [codes.reshape(-1), *(arrays[name] for name in parts.values())]
@@ -173,3 +202,12 @@ def row_tables(arrays: dict[str, np.ndarray], about: dict[str, Any], raw: bool) 
     ints = np.concatenate([np.asarray(block).astype(np.uint32) for block in blocks])
     reals = np.concatenate([_scale(about, raw), arrays["thresholds"].reshape(-1), leaf.reshape(-1), _SPARE])
     return head, reals, ints, words, members
+
+
+def row_room(arrays: dict[str, np.ndarray], about: dict[str, Any]) -> tuple[np.ndarray, ...]:
+    """What one thread's calls of the kernel for few rows write to."""
+    n_columns, n_trees = len(arrays["nans"]), len(arrays["tree_leaf"]) - 1
+    if about["row_kernel"] == "quickscorer":
+        return np.empty(n_columns, np.int64), np.empty(n_trees, arrays["row_masks"].dtype)
+    n_bins = max(1, n_columns + int(64 * arrays["codes"][:, 2].sum()))
+    return np.zeros(n_bins, np.uint16), np.empty(n_trees, np.uint32), np.empty(n_trees)

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import lightgbm as lgb
@@ -90,7 +91,7 @@ def test_every_number_of_leaves_and_bins(shape, kernel):
     assert model.few == few
     assert (model.switch is None) == ("no blocks" in shape)
     if shape == "16-bit bins":
-        assert model._form[1]
+        assert model._arrays["nans"].dtype == np.uint16
     x = np.concatenate([x, np.nextafter(x, np.inf), np.floor(x), x * 100, np.full((1, 4), np.nan)])
     np.testing.assert_array_equal(model.predict(x, raw=True), trees.predict(x, raw_score=True, num_threads=1))
 
@@ -109,6 +110,16 @@ def test_threads_share_the_blocks():
     table = np.tile(adversarial_rows("binary"), (3, 1))
     arrays = pack(parse(forest_text("binary"))).arrays
     np.testing.assert_array_equal(Model(dict(arrays), threads=3).predict(table), Model(dict(arrays)).predict(table))
+
+
+def test_callers_side_by_side_each_have_room_of_their_own():
+    model, table = Model(dict(pack(parse(forest_text("categorical"))).arrays)), adversarial_rows("categorical")
+    right = model.predict(table)
+    parts = [(i, size) for size in (1, 7, 64, 600) for i in range(0, len(table) - size, max(1, len(table) // 40))]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda part: model.predict(table[part[0] : part[0] + part[1]]), parts))
+    for (i, size), answers in zip(parts, found, strict=True):
+        np.testing.assert_array_equal(answers, right[i : i + size])
 
 
 def test_float32_rows_answer_as_their_float64_values():

@@ -70,4 +70,6 @@ def test_every_kernel_has_a_forest_that_needs_it(kernel, monkeypatch):
     kind, *form = kernel.split(":")
     assert used[0][0] == kind
     if kind == "block":
-        assert list(map(int, used[0][1:])) == list(map(int, form))
+        n_steps, wide, sets, width = map(int, form)
+        assert used[0][1:] == (n_steps, bool(sets), width)
+        assert bool(wide) == (n_steps > 8), "bins of 16 bits are for more thresholds than 8 bits number"
