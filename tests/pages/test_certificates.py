@@ -1,15 +1,21 @@
 """Certify: what may be pressed and what is said, and the page of a certificate."""
 
+import numpy as np
+import pandas as pd
 import pytest
 from page_history import HOSTILE, add_certificate, add_run, make_study
 from pages_text import texts
 from streamlit.testing.v1 import AppTest
 
+from engine.data.stored import INPUTS_FILE, LABELS_FILE, ROWS_FILE
 from engine.measurement.estimate import estimate_s
+from engine.quality.capability import coverage
 from engine.records import Recipe, Step, Workload
 from engine.reports import numbers
 from pages._ui.certificate.certifying import why_not
-from pages._ui.study.promise_card import can_certify
+from pages._ui.new_study.enough_rows import overall
+from pages._ui.study import rows_enough
+from pages._ui.study.rows_enough import set_aside
 from pages._ui.words import with_times_sign
 
 
@@ -116,13 +122,48 @@ def test_a_wrong_certificate_in_the_address_is_said(study, open_page, ref):
 def test_what_the_rows_can_certify_is_said_at_the_doubt_of_one_certificate(study, ledger):
     info = ledger.eval_set(study.eval_set_id)
     band = study.promise.band
-    said = can_certify(band, info)
-    assert said.startswith("10,000 rows are set aside for certification")
-    assert "For a 1-point band you need about" in said
+    enough = "10,000 rows are set aside for certification; nothing reads them before you certify."
+    assert set_aside(band, info) == enough
     few = info.model_copy(update={"splits": {"certification": 300}})
-    assert "Too few for this band: 408 are the least" in can_certify(band, few)  # ln(0.05 / 3) / ln(0.99)
+    said = set_aside(band, few).replace("\u202f", " ")
+    assert "Too few for a band of 1.00 points: 408 are the least" in said  # ln(0.05 / 3) / ln(0.99)
     none = info.model_copy(update={"splits": {}})
-    assert can_certify(band, none) == "No rows are set aside for certification."
+    assert set_aside(band, none) == "No rows are set aside for certification."
+    assert "only identical answers" in set_aside(band.model_copy(update={"max_drop": 0.0}), info)
+
+
+def store_rows(home, study, n):
+    """Every fifth row is late; the first 90 of the certification rows come from JFK."""
+    for split in ("train", "calibration", "selection", "certification"):
+        folder = home / "evalsets" / study.eval_set_id / split
+        folder.mkdir(parents=True)
+        (folder / INPUTS_FILE).write_text("[]")
+        many = n if split == "certification" else 10
+        np.save(folder / LABELS_FILE, (np.arange(many) % 5 == 0).astype(int))
+        origin = np.where(np.arange(many) < 90, "JFK", "LAX")
+        pd.DataFrame({"row": np.arange(many), "slice:origin": origin}).to_parquet(folder / ROWS_FILE)
+
+
+def test_the_study_says_part_by_part_what_new_study_said(home, study, open_page):
+    store_rows(home, study, 1000)
+    app = open_page("study.py", study=study.id)
+    assert "smallest band" not in texts(app)  # counted when somebody asks
+    app.session_state["st-certifiable"] = True
+    said = texts(app.run())
+    assert not app.exception
+    found, band = rows_enough.counted(study.eval_set_id, study.signature.model_dump_json()), study.promise.band
+    assert found.whole.n_rarer == 200
+    lines = overall(coverage(found, band)[0], band, found, rows_enough.USUAL)
+    assert len(lines) == 3
+    assert all(line in said for line in lines)
+    assert "1 of 2 have rows enough" in said
+
+
+def test_data_that_is_gone_is_said(study, open_page):
+    app = open_page("study.py", study=study.id)
+    app.session_state["st-certifiable"] = True
+    app.run()
+    assert "evaluation set" in app.error[0].value
 
 
 def test_the_time_it_takes_is_said_before_the_start(study, ledger, open_page):

@@ -7,16 +7,14 @@ from datetime import datetime
 
 import streamlit as st
 
-from engine.quality.power import rows_for_band
-from engine.quality.slices import n_min
-from engine.records import METRICS as METRIC_FACTS
-from engine.records import Band, Certificate, EvalSetInfo, ExperimentSummary, Study
+from engine.records import Certificate, EvalSetInfo, ExperimentSummary, Study
 from engine.reports.promise import standing
 from pages._ui import loaders
 from pages._ui.certificate.certifying import certificate_link
 from pages._ui.explanations import about
 from pages._ui.parts import badge, card_title, md_badge
 from pages._ui.study.promise_form import promise_form
+from pages._ui.study.rows_enough import rows_enough
 from pages._ui.text import plain
 from pages._ui.variants import name_of, recipe_name
 from pages._ui.words import CERTIFIED, METRICS, drop_unit, goal_sentence
@@ -25,7 +23,6 @@ from pages._ui.words import CERTIFIED, METRICS, drop_unit, goal_sentence
 def promise_card(study: Study, issued: Sequence[Certificate], info: EvalSetInfo, seen: loaders.Seen) -> None:
     """The whole promise and how it stands."""
     frozen = loaders.frozen_at(study.id, seen)
-    band = study.promise.band
 
     def lock() -> None:
         badge("Promise set", f"Frozen {frozen:%d %b, %H:%M} UTC") if frozen else badge("Promise open", "Not frozen yet")
@@ -36,8 +33,7 @@ def promise_card(study: Study, issued: Sequence[Certificate], info: EvalSetInfo,
         st.table(terms, border="horizontal", alt="What was promised and how it stands")
         for one in issued:
             _certificate_line(one)
-        if band.metric is not None:
-            st.caption(f":material/info: {plain(can_certify(band, info), 400)}")
+        rows_enough(study, info)
         if frozen is None:
             promise_form(study)
         _set_by(study, frozen, seen)
@@ -98,23 +94,6 @@ def _set_by(study: Study, frozen: datetime | None, seen: loaders.Seen) -> None:
         icon=":material/content_copy:",
         query_params={"from": study.id},
     )
-
-
-def can_certify(band: Band, info: EvalSetInfo) -> str:
-    """What the certification rows can and cannot show, at the share of doubt that one certificate may use."""
-    n_rows = info.splits.get("certification", 0)
-    if not n_rows:
-        return "No rows are set aside for certification."
-    text = f"{n_rows:,} rows are set aside for certification; nothing reads them before you certify."
-    if band.relative or not METRIC_FACTS[band.metric or "accuracy"].fixed_scale or band.max_drop <= 0:
-        return text
-    alpha = band.alpha / band.n_certificates
-    least, each = n_min(band.max_drop, alpha), n_min(band.slice_max_drop, alpha)
-    if least is not None and n_rows < least:
-        return f"{text} Too few for this band: {least:,} are the least."
-    needed = rows_for_band(band.max_drop, alpha=alpha)
-    slices = f" A slice needs {each:,} of its own." if each is not None and band.slices else ""
-    return f"{text} {needed[0].upper()}{needed[1:]}.{slices}"
 
 
 def _certificate_line(one: Certificate) -> None:
