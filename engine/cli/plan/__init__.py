@@ -11,6 +11,7 @@ COMMANDS: dict[str, str] = {  # command -> what the overview says; the module ha
     "cost": "How many machines of each type, and what they cost.",
     "batching": "The batch cap and wait that keep a p95 budget.",
     "autoscale": "A fleet that scales beside a fixed one, on one trace, with its YAML.",
+    "hedge": "What the slowest users see, and what a second copy would do.",
 }
 
 
