@@ -278,6 +278,35 @@ def net_bytes(name):
     return clean.getvalue()
 
 
+@cache
+def script_bytes(name):
+    """The TorchScript trace of a net of NETS ("ts_conv" of "conv"), as torch saves it."""
+    import io
+
+    import torch
+
+    module, example, _ = _nets()[name.removeprefix("ts_")]
+    saved = io.BytesIO()
+    torch.jit.save(torch.jit.trace(module.eval(), example, strict=False), saved)
+    return saved.getvalue()
+
+
+SCRIPTS = ("ts_tabular", "ts_conv", "ts_transformer", "ts_two_outputs")
+
+
+def script_artefact(name, folder):
+    """An artefact as the TorchScript format takes and describes it."""
+    from engine.formats import torchscript
+
+    folder.mkdir(parents=True, exist_ok=True)
+    upload = folder.parent / f"{folder.name}.upload"
+    upload.write_bytes(script_bytes(name))
+    torchscript.take(upload, folder)
+    upload.unlink()
+    size = (folder / "model.pt").stat().st_size
+    return Artefact(Manifest(id="4" * 64, size_bytes=size, **torchscript.describe(folder)), folder)
+
+
 def _spec(name, value):
     shape = tuple(axis if isinstance(axis, int) else "n" for axis in value.shape)
     return TensorSpec(name=name, dtype=str(value.dtype).removeprefix("torch."), shape=shape)

@@ -1,14 +1,14 @@
-"""An exported PyTorch program to ONNX."""
+"""An exported PyTorch program or a TorchScript module to ONNX."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import DoesNotFit
-from engine.graph import torch_program
+from engine.graph import torch_program, torchscript_program
 from engine.graph.kind import kind_of
 from engine.graph.onnx_files import (
     check_result,
@@ -20,7 +20,12 @@ from engine.graph.onnx_files import (
 )
 from engine.graph.onnx_session import MODEL_FILE
 from engine.plugin import Artefact, Context, Lever, Prediction
-from engine.records import Manifest
+from engine.records import Manifest, Signature
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+SCRIPT_OPSET = 17  # the newest that the older exporter writes without gaps
 
 
 class TorchToOnnx(Lever):
@@ -28,11 +33,12 @@ class TorchToOnnx(Lever):
 
     Helps nearly always: the same numbers within rounding, 1.5 to 5 times faster than PyTorch eager on a CPU. Hurts
     hardly ever: operators without an ONNX counterpart are named and end it, and a batch axis that was fixed when the
-    program was exported stays fixed. Source: PyTorch, torch.onnx.export with dynamo=True.
+    program was exported stays fixed. Source: PyTorch, torch.onnx.export, with dynamo=True for torch.export programs
+    and dynamo=False for TorchScript, which the newer exporter does not take.
     """
 
     title = "PyTorch to ONNX"
-    accepts = frozenset({"torch_export"})
+    accepts = frozenset({"torch_export", "torchscript"})
     produces = "onnx"
     libraries = ("torch", "onnx", "onnxscript", "onnxruntime")
     exact = True
@@ -49,23 +55,15 @@ class TorchToOnnx(Lever):
 
         signature = source.manifest.signature
         large = is_large(source.folder)
-        context.progress(0.1, "reading the program")
-        program = torch_program.load(source.folder)
-        context.progress(0.3, "writing ONNX")
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                torch.onnx.export(
-                    program,
-                    (),
-                    out / MODEL_FILE,
-                    dynamo=True,
-                    input_names=[spec.name for spec in signature.inputs],
-                    output_names=[spec.name for spec in signature.outputs],
-                    external_data=large,
-                    verbose=False,
-                )
-        except torch.onnx.errors.OnnxExporterError as error:
+                context.progress(0.3, "writing ONNX")
+                if source.manifest.format == "torchscript":
+                    _write_script(source, out, large)
+                else:
+                    _write_program(torch_program.load(source.folder), out, signature, large)
+        except (torch.onnx.errors.OnnxExporterError, torch.onnx.errors.UnsupportedOperatorError) as error:
             raise DoesNotFit(f"PyTorch cannot write this program as ONNX: {_cause(error)}") from error
         context.progress(0.8, "checking that it loads")
         model = load_model(out)
@@ -85,6 +83,48 @@ class TorchToOnnx(Lever):
                 "dynamic_shapes={0: torch.export.Dim('batch')} to free it"
             )
         return notes
+
+
+def _write_program(program: ExportedProgram, out: Path, signature: Signature, large: bool) -> None:
+    import torch
+
+    torch.onnx.export(
+        program,
+        (),
+        out / MODEL_FILE,
+        dynamo=True,
+        input_names=[spec.name for spec in signature.inputs],
+        output_names=[spec.name for spec in signature.outputs],
+        external_data=large,
+        verbose=False,
+    )
+
+
+def _write_script(source: Artefact, out: Path, large: bool) -> None:
+    """The older exporter, which takes neither dictionaries nor 2 GB: for those the module becomes a program first."""
+    import torch
+
+    signature = source.manifest.signature
+    module = torchscript_program.load(source.folder)
+    given = torchscript_program.examples(signature)
+    with torch.inference_mode():
+        nested = not isinstance(module(*given), torch.Tensor | tuple)
+    if nested or large:
+        _write_program(torchscript_program.as_program(module, signature), out, signature, large)
+        return
+    torch.onnx.export(
+        module,
+        tuple(given),
+        out / MODEL_FILE,
+        dynamo=False,
+        opset_version=SCRIPT_OPSET,
+        input_names=[spec.name for spec in signature.inputs],
+        output_names=[spec.name for spec in signature.outputs],
+        dynamic_axes={
+            spec.name: {axis: size for axis, size in enumerate(spec.shape) if isinstance(size, str)}
+            for spec in (*signature.inputs, *signature.outputs)
+        },
+    )
 
 
 def _cause(error: BaseException) -> str:

@@ -16,7 +16,7 @@ from engine.formats.archive import is_zip, open_archive
 
 KNOWN = (
     "Whetstone reads ONNX (a file, or a zip with its data files), LightGBM text, XGBoost JSON or UBJ and "
-    "torch.export .pt2"
+    "torch.export .pt2 or TorchScript"
 )
 TORCH_SNIPPET = (
     "program = torch.export.export(model.eval(), (example,), dynamic_shapes=({0: torch.export.Dim('batch')},))\n"
@@ -32,7 +32,6 @@ _PICKLE = (
     "refused: this is a pickled Python object, and opening one runs whatever code it holds. "
     "Export the model in the program that made it:\n"
 )
-_TORCHSCRIPT = "TorchScript is not supported yet: re-export the Python model with torch.export.save:\n" + TORCH_SNIPPET
 _OLD_PT2 = "this .pt2 was saved by an old torch: load it there and save it again with torch 2.13:\n"
 _AS_DATA = "offer it as the evaluation set, not as the model"
 _SKOPS = (
@@ -123,7 +122,6 @@ def explain_members(names: Iterable[str]) -> str:
     names = sorted(names)
     inner = {name.partition("/")[2] or name for name in names}
     for holds, sentence in (
-        (any(name.startswith("code/") for name in inner), _TORCHSCRIPT),
         ("data.pkl" in inner, _PICKLE + TORCH_SNIPPET),
         ("serialized_exported_program.json" in inner, f"{_OLD_PT2}{TORCH_SNIPPET}"),
         (all(name.endswith(".npy") for name in names), f"this is an NPZ of arrays: {_AS_DATA}"),

@@ -9,7 +9,18 @@ from engine.errors import DoesNotFit, InvalidRequest, NotFound
 from engine.jobs.submit import submit
 from engine.plugin import make, reference_runtime, runtimes
 from engine.recipe import final_format, normalised, normalised_choice, why_not
-from engine.records import Choice, ExperimentSpec, ExperimentSummary, Preset, Recipe, Status, Step, Study, Workload
+from engine.records import (
+    TORCH_FORMATS,
+    Choice,
+    ExperimentSpec,
+    ExperimentSummary,
+    Preset,
+    Recipe,
+    Status,
+    Step,
+    Study,
+    Workload,
+)
 from engine.study import Bound, StudyRequest, create
 from engine.workspace import Workspace
 from storage.ledger import Ledger
@@ -32,7 +43,7 @@ def create_study(ledger: Ledger, request: StudyRequest, bound: Bound | None = No
 def start_baseline(ledger: Ledger, study: Study) -> list[str]:
     """Queue the original and, for a torch upload, its plain export to ONNX Runtime. Returns experiment ids."""
     manifest = ledger.model(study.model_id)
-    recipes = [Recipe(), *([PLAIN_EXPORT] if manifest.format == "torch_export" else [])]
+    recipes = [Recipe(), *([PLAIN_EXPORT] if manifest.format in TORCH_FORMATS else [])]
     ids: list[str] = []
     for recipe in recipes:
         ids += start_run(ledger, study, recipe, preset="quick")

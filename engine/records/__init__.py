@@ -37,6 +37,7 @@ from engine.records.summary import (
 )
 from engine.records.words import (
     TERMINAL,
+    TORCH_FORMATS,
     Clock,
     DisagreementKind,
     Metric,
@@ -53,6 +54,7 @@ from engine.records.words import (
 __all__ = [
     "METRICS",
     "TERMINAL",
+    "TORCH_FORMATS",
     "Agreement",
     "Annotation",
     "ArtefactSummary",

@@ -21,4 +21,5 @@ QualityVerdict = Literal[
 ]
 DisagreementKind = Literal["no answer", "bad flip", "other flip", "good flip", "worse", "better", "differs"]
 
+TORCH_FORMATS: frozenset[str] = frozenset({"torch_export", "torchscript"})  # what PyTorch writes and runs
 TERMINAL: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "interrupted"})

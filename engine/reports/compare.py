@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from engine.records import (
+    TORCH_FORMATS,
     Choice,
     Comparison,
     ExperimentSummary,
@@ -61,7 +62,7 @@ def _baseline(ordered: Sequence[ExperimentSummary]) -> ExperimentSummary | None:
 
 def _plain_export(ordered: Sequence[ExperimentSummary], lead: ExperimentSummary | None) -> ExperimentSummary | None:
     """The row that every torch study gets by itself: ONNX and nothing else, so the first of its kind."""
-    if lead is None or lead.artefact is None or lead.artefact.format != "torch_export":
+    if lead is None or lead.artefact is None or lead.artefact.format not in TORCH_FORMATS:
         return None
     found = [
         one

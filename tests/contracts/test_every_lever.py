@@ -12,10 +12,12 @@ from engine.errors import DoesNotFit
 from engine.plugin import Context, Outlook, Split, levers, make, reference_runtime, runtimes
 from tests.model_zoo import (
     NETS,
+    SCRIPTS,
     forest_artefact,
     net_artefact,
     onnx_net_artefact,
     sample_inputs,
+    script_artefact,
     xgboost_artefact,
     zipmap_artefact,
 )
@@ -26,6 +28,7 @@ SOURCES = {
     "lightgbm": dict.fromkeys(FORESTS, forest_artefact),
     "xgboost": dict.fromkeys(XGBOOSTS, xgboost_artefact),
     "torch_export": dict.fromkeys(NETS, net_artefact),
+    "torchscript": dict.fromkeys(SCRIPTS, script_artefact),
     "onnx": dict.fromkeys(NETS, onnx_net_artefact) | {"zipmap": lambda _, folder: zipmap_artefact(folder)},
 }
 NAMES = sorted(levers())
@@ -44,7 +47,7 @@ def class_of(name):
 
 
 def source_of(lever, name, folder):
-    kind = next(iter(class_of(lever).accepts))
+    kind = next(kind for kind in sorted(class_of(lever).accepts) if name in SOURCES[kind])
     return SOURCES[kind][name](name, folder)
 
 

@@ -11,11 +11,13 @@ from engine.errors import Mismatch
 from engine.plugin import levers, make, reference_runtime, runtimes
 from tests.model_zoo import (
     NETS,
+    SCRIPTS,
     binned_artefact,
     forest_artefact,
     net_artefact,
     onnx_net_artefact,
     sample_inputs,
+    script_artefact,
     xgboost_artefact,
 )
 
@@ -24,6 +26,7 @@ SOURCES = {
     "lightgbm": dict.fromkeys(("binary", "multiclass", "categorical", "rf"), forest_artefact),
     "xgboost": dict.fromkeys(("xgb_binary", "xgb_multiclass", "xgb_dart"), xgboost_artefact),
     "torch_export": dict.fromkeys(NETS, net_artefact),
+    "torchscript": dict.fromkeys(SCRIPTS, script_artefact),
     "onnx": dict.fromkeys(NETS, onnx_net_artefact),
     "trees_binned": dict.fromkeys(("binary", "multiclass", "categorical", "rf"), binned_artefact),
 }
@@ -57,7 +60,7 @@ def test_a_foreign_format_is_refused_with_a_reason(name, tmp_path):
     assert "unheard_of" in runtimes()[name].fits(manifest, {})
 
 
-@pytest.mark.parametrize("model_format", ["lightgbm", "onnx", "torch_export", "trees_binned", "xgboost"])
+@pytest.mark.parametrize("model_format", ["lightgbm", "onnx", "torch_export", "torchscript", "trees_binned", "xgboost"])
 def test_each_format_has_one_reference(model_format):
     found = [name for name, cls in runtimes().items() if cls.reference and model_format in cls.accepts]
     assert found == [reference_runtime(model_format)]

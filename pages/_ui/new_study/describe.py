@@ -19,6 +19,7 @@ FORMATS = {
     "lightgbm": "LightGBM",
     "xgboost": "XGBoost",
     "torch_export": "PyTorch (.pt2)",
+    "torchscript": "TorchScript",
     "trees_binned": "Binned trees",
 }
 TASKS = {

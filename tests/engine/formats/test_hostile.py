@@ -12,7 +12,6 @@ from tests.engine.formats.taking import predict, sentence, take_confined, take_h
 
 pytestmark = pytest.mark.usefixtures("canary_stays_empty")
 REFUSED_BY_KIND = {
-    "control_torchscript": "TorchScript is not supported yet",
     "control_npz": "NPZ",
     "control_csv": "CSV",
 }

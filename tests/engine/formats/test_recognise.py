@@ -33,7 +33,7 @@ def saved(path, data):
 
 
 def test_formats_are_found_by_their_place():
-    assert list(formats()) == ["lightgbm", "onnx", "torch_export", "xgboost"]
+    assert list(formats()) == ["lightgbm", "onnx", "torch_export", "torchscript", "xgboost"]
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,7 @@ def test_formats_are_found_by_their_place():
         ("control_onnx/model.onnx", "onnx"),
         ("control_onnx_zip/model.zip", "onnx"),
         ("control_pt2_mlp/model.pt2", "torch_export"),
+        ("control_torchscript/model.pt", "torchscript"),
     ],
 )
 def test_the_name_does_not_matter(case, expected, hostile_dir, tmp_path):
@@ -100,7 +101,6 @@ def test_data_files_are_sent_to_the_right_place(tmp_path):
 def test_other_archives_are_named(tmp_path):
     for members, expected in (
         (["archive/data.pkl", "archive/version"], "pickled Python object"),
-        (["m/code/__torch__.py", "m/constants.pkl", "m/data.pkl"], "TorchScript is not supported yet"),
         (["serialized_exported_program.json", "version"], "old torch"),
         (["config.json", "model.weights.h5"], "Keras"),
         (["schema.json", "140234.npy"], "skops file"),
