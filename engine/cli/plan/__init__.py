@@ -12,6 +12,7 @@ COMMANDS: dict[str, str] = {  # command -> what the overview says; the module ha
     "batching": "The batch cap and wait that keep a p95 budget.",
     "autoscale": "A fleet that scales beside a fixed one, on one trace, with its YAML.",
     "hedge": "What the slowest users see, and what a second copy would do.",
+    "pack": "Which models fit on one machine, and how few machines hold them all.",
 }
 
 
