@@ -13,6 +13,8 @@ COMMANDS: dict[str, str] = {  # command -> what the overview says; the module ha
     "autoscale": "A fleet that scales beside a fixed one, on one trace, with its YAML.",
     "hedge": "What the slowest users see, and what a second copy would do.",
     "pack": "Which models fit on one machine, and how few machines hold them all.",
+    "cache": "What a cache before the model saves.",
+    "carbon": "Energy and carbon of a fleet, an estimate with its inputs.",
 }
 
 
