@@ -78,8 +78,8 @@ if len(shown) < 2 and n_variants:
         nothing_found("variants", view.clear, key="cm")
     else:
         st.caption("Every variant is archived. The filter can show archived runs, too.")
-table_section(looked, shown, address)
-closer(looked, shown, leading.ids, seen)
+table_section(looked, filters, len(shown), address, seen)
+closer(looked, filters, leading.ids, seen)
 if not n_variants:
     nothing_yet()
 visited("compared")

@@ -140,6 +140,12 @@ def summaries(study_id: str | None, seen: Seen) -> Runs:
     return found
 
 
+@st.cache_resource(show_spinner=False, max_entries=32)
+def runs_by_id(study_id: str, seen: Seen) -> dict[str, ExperimentSummary]:
+    """The runs of a study, light, by id; not to be changed."""
+    return {run.id: run for run in summaries(study_id, seen)}
+
+
 @st.cache_resource(show_spinner=False, max_entries=2)
 def by_study(seen: Seen) -> dict[str, Runs]:
     """All runs, light, oldest first, by study; not to be changed."""

@@ -22,6 +22,7 @@ from pages._ui.words import CERTIFIED, goal_sentence, with_times_sign
 
 Actions = Callable[[], None] | None
 MOST_MISSES = 3
+AGAIN = "Every variant is measured against it: press **Retry**"
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ def study_verdict(
     """
     leading = leaders(study.id, loaders.version())
     baseline, best, misses = leading.baseline, leading.best, leading.misses
-    by_id = {run.id: run for run in runs}
+    named = set(leading.ids)
+    by_id = {run.id: run for run in runs if run.id in named}
     names = {key: plain(name_of(by_id[key]), 90) for key in leading.ids}
 
     def buttons() -> None:
@@ -66,6 +68,8 @@ def study_verdict(
         verdict("pass", "Meets the promise", sentence, _figures(best, baseline), key=key, actions=buttons)
     elif baseline is None or baseline.status not in TERMINAL:
         verdict("info", "Running", "The baseline is being measured", "Levers can be queued meanwhile.", key=key)
+    elif baseline.status == "cancelled":
+        verdict("info", "Stopped", "The baseline was stopped", f"{AGAIN} in the queue.", key=key)
     elif baseline.status != "succeeded":
         verdict("fail", "Failed", "The baseline was not measured", plain(baseline.reason or "", 400), key=key)
     elif misses:

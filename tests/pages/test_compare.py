@@ -153,8 +153,27 @@ def test_a_click_opens_the_card_of_a_variant(study, ledger, open_page):
     assert app.session_state["cm-card"] is None
 
 
+def test_figures_up_close_are_made_when_their_fold_is_opened_or_something_is_chosen(study, ledger, open_page):
+    def drawn(app):
+        return {part for part in ("Slices and classes", "Step by step") if part in [one.value for one in app.subheader]}
+
+    app = open_page("compare.py", study=study.id)
+    assert len(app.get("plotly_chart")) == 1
+    assert drawn(app) == set()
+    app.session_state["cm-fold-slices"] = True
+    app.run()
+    assert drawn(app) == {"Slices and classes"}
+    assert len(app.get("plotly_chart")) == 2
+    again = open_page("compare.py", study=study.id)
+    again.multiselect(key="cm-chosen").set_value(runs_of(ledger, study)[-1:]).run()
+    assert drawn(again) == {"Slices and classes", "Step by step"}
+    assert "timed at more than one batch size" in texts(again)
+
+
 def test_slices_are_read_out_in_full(study, open_page):
     app = open_page("compare.py", study=study.id)
+    app.session_state["cm-fold-slices"] = True
+    app.run()
     names = app.selectbox(key="cm-slice").options
     assert "origin: JFK" in names
     app.selectbox(key="cm-slice").select_index(names.index("origin: JFK")).run()

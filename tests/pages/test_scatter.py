@@ -51,6 +51,14 @@ def test_marks_tell_promise_front_and_dominated_apart():
     assert looks["Original"] == ("diamond", 1.0)
 
 
+@pytest.mark.parametrize("n", [3, MOST_SVG + 10])
+def test_the_original_is_drawn_over_all_others_and_what_is_bold_over_what_is_faded(n):
+    cloud = [mark(f"m{at}", 1.0 + at / n, -at / n, kept=at % 2 == 0) for at in range(n)]
+    drawn = [mark("front", 4, -0.2, front=True), original(), *cloud]
+    traces = [trace for trace in scatter(drawn, TIMES, POINTS, []).data if trace.customdata is not None]
+    assert [trace.customdata[0] for trace in traces[-2:]] == ["front", "Original"]
+
+
 def test_the_front_is_joined_on_the_side_that_is_beaten():
     drawn = [mark("a", 2, 0.0, front=True), mark("b", 4, -1.0, front=True), mark("c", 1.5, -2.0)]
     for axis, shape in ((TIMES, "vh"), (MS, "hv")):

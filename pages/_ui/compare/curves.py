@@ -12,7 +12,7 @@ import streamlit as st
 
 from engine.records import Experiment, Interval, Measurement
 from pages._ui import loaders
-from pages._ui.charts import CATEGORY, MUTED, frame, log_ticks, notes, show, written
+from pages._ui.charts import CATEGORY, MUTED, finished, frame, log_ticks, notes, show, written
 from pages._ui.compare.data import Compared, whole
 from pages._ui.compare.variants import Variant
 from pages._ui.explanations import about
@@ -38,12 +38,12 @@ class Curve:
     dash: str
 
 
-def curves_card(looked: Compared, chosen: Sequence[Variant], seen: loaders.Seen) -> None:
-    """chosen: the variants that are looked at closely, of which at least one was timed at more than one batch size."""
+def curves_card(looked: Compared, chosen: Sequence[Variant], seen: loaders.Seen) -> bool:
+    """chosen: the variants that are looked at closely. False: none of them was timed at more than one batch size."""
     named, threads = tuple((one.id, one.short) for one in chosen), looked.study.workload.threads
     figures = drawn_curves(named, threads, seen)
     if not figures:
-        return
+        return False
     with st.container(border=True, key="cm-curves-card", gap="small"):
         card_title("Batch size", help=about("batch size"))
         with st.grid(2, min_column_width=360):
@@ -53,6 +53,7 @@ def curves_card(looked: Compared, chosen: Sequence[Variant], seen: loaders.Seen)
                     alt = f"{title} of {len(figure.data) - 1} variants and the original by items per call"
                     show(figure, f"cm-curves-{title.split()[0].lower()}", alt)
         st.caption("Both axes are logarithmic: where a line is level, more items cost nothing. Bars are 95% intervals.")
+    return True
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -63,7 +64,7 @@ def drawn_curves(named: tuple[tuple[str, str], ...], threads: int, seen: loaders
     rates = curves(runs, names, threads, lambda one: one.items_per_s_interval or Interval(value=one.items_per_s))
     if not any(len(curve.points) > 1 for curve in times[1:]):
         return []
-    return [overlaid(found, unit) for found, (_, unit) in zip((times, rates), PARTS, strict=True)]
+    return [finished(overlaid(found, unit)) for found, (_, unit) in zip((times, rates), PARTS, strict=True)]
 
 
 def curves(runs: Sequence[Experiment], names: dict[str, str], threads: int, figure: Figure) -> list[Curve]:

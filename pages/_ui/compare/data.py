@@ -8,13 +8,13 @@ from functools import cached_property
 
 import streamlit as st
 
-from engine.records import Experiment, ExperimentSummary, Study
+from engine.records import Experiment, Study
 from engine.reports.front import front
 from pages._ui import loaders
 from pages._ui.compare.axes import Axis, across, upwards
 from pages._ui.compare.column import Column
 from pages._ui.compare.columns import DEFAULT, Beside, catalogue
-from pages._ui.compare.order import ASKED, Filters, filtered
+from pages._ui.compare.order import ASKED, Filters, filtered, ordered
 from pages._ui.compare.scatter import Mark
 from pages._ui.compare.variants import OUTCOMES, Called, Variant, joined
 from pages._ui.compare.view import ORDERS
@@ -101,7 +101,7 @@ def outline(study_id: str, seen: loaders.Seen) -> tuple[int, list[int]]:
 def compared(study_id: str, batch: int, seen: loaders.Seen) -> Compared:
     """Joined from the rows, the light records, the certificates and the notes."""
     study = loaders.study(study_id, seen)
-    runs: dict[str, ExperimentSummary] = {run.id: run for run in loaders.summaries(study_id, seen)}
+    runs = loaders.runs_by_id(study_id, seen)
     variants = joined(
         study, loaders.compare(study_id, batch, seen), runs, loaders.certificates(study_id, seen),
         loaders.run_annotations(seen), _called(seen[0]),
@@ -128,6 +128,22 @@ def _told(axes: Mapping[str, Axis], variants: Sequence[Variant]) -> dict[str, Ax
 def matching(study_id: str, batch: int, filters: Filters, seen: loaders.Seen) -> tuple[Variant, ...]:
     """The variants that every filter lets through."""
     return tuple(filtered(compared(study_id, batch, seen).variants, filters))
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def finished(study_id: str, batch: int, filters: Filters, seen: loaders.Seen) -> dict[str, Variant]:
+    """Those of them that can be looked at closely, by id; not to be changed."""
+    found = matching(study_id, batch, filters, seen)
+    return {one.id: one for one in found if one.row.status == "succeeded" and not one.is_baseline}
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def in_order(
+    study_id: str, batch: int, filters: Filters, sort: str, descending: bool, seen: loaders.Seen
+) -> tuple[Variant, ...]:
+    """The variants that every filter lets through, as the table lists them."""
+    column = compared(study_id, batch, seen).columns.get(sort)
+    return tuple(ordered(matching(study_id, batch, filters, seen), column, descending=descending))
 
 
 def marks(variants: Sequence[Variant], x: Axis, y: Axis, strong: Sequence[str]) -> list[Mark]:

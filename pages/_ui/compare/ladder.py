@@ -15,7 +15,7 @@ from engine.records import ExperimentSummary
 from engine.reports import numbers
 from engine.reports.ladder import ladder
 from pages._ui import loaders
-from pages._ui.charts import BETTER, MUTED, WORSE, frame, notes, show, written
+from pages._ui.charts import BETTER, MUTED, WORSE, finished, frame, notes, show, written
 from pages._ui.compare.axes import Spot
 from pages._ui.compare.column import Column
 from pages._ui.compare.data import Compared, compared
@@ -48,11 +48,11 @@ class Ladder:
     missing: list[str]
 
 
-def ladder_card(looked: Compared, chosen: Sequence[Variant], seen: loaders.Seen) -> None:
-    """chosen: the variants that are looked at closely; those of one step or none have no ladder."""
+def ladder_card(looked: Compared, chosen: Sequence[Variant], seen: loaders.Seen) -> bool:
+    """chosen: the variants that are looked at closely. False: all of them have one step or none, and so no ladder."""
     longer = {one.id: one for one in chosen if len(one.run.spec.recipe.steps) > 1 and one.row.status == "succeeded"}
     if not longer:
-        return
+        return False
     with st.container(border=True, key="cm-ladder-card", gap="small"):
         if st.session_state.get("cm-ladder") not in longer:
             st.session_state["cm-ladder"] = next(iter(longer))
@@ -64,6 +64,7 @@ def ladder_card(looked: Compared, chosen: Sequence[Variant], seen: loaders.Seen)
         if found.missing:
             named = plain(", ".join(found.missing), 200)
             st.caption(f"Not run on its own: {named}. Queue the chain up to that step to see its part.")
+    return True
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -72,7 +73,7 @@ def drawn_ladder(study_id: str, batch: int, experiment_id: str, seen: loaders.Se
     looked = compared(study_id, batch, seen)
     rungs = rungs_of(looked, looked.by_id[experiment_id], seen)
     there = drawn(rungs)
-    figure = ladder_figure(looked, there) if len(there) > 1 else None
+    figure = finished(ladder_figure(looked, there)) if len(there) > 1 else None
     return Ladder(figure, _alt(there), steps_table(looked, rungs), [one.name for one in rungs if one.variant is None])
 
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages._ui import loaders
-from pages._ui.charts import show_and_pick
+from pages._ui.charts import finished, show_and_pick
 from pages._ui.compare import view
 from pages._ui.compare.axes import Axis
 from pages._ui.compare.data import Compared, compared, marks, matching
@@ -56,7 +56,7 @@ def picture(
     drawn = marks(shown, x, y, strong)
     if len(drawn) < 2:
         return Picture(None)
-    return Picture(scatter(drawn, x, y, named(drawn)), _alt(drawn, x, y), _caption(drawn, len(shown), y))
+    return Picture(finished(scatter(drawn, x, y, named(drawn))), _alt(drawn, x, y), _caption(drawn, len(shown), y))
 
 
 def named(drawn: Sequence[Mark]) -> list[Mark]:

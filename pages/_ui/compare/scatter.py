@@ -77,11 +77,14 @@ def scatter(marks: Sequence[Mark], x: Axis, y: Axis, named: Sequence[Mark]) -> g
 
 
 def _groups(marks: Sequence[Mark]) -> list[list[Mark]]:
-    """Marks that look the same: a trace with one look is built much faster than one with a look per mark."""
+    """Marks that look the same: a trace with one look is built much faster than one with a look per mark.
+
+    What is faded comes first and the original last: what comes later is drawn over it.
+    """
     found: dict[tuple[str, bool, bool], list[Mark]] = {}
     for mark in marks:
         found.setdefault((mark.family, mark.kept, _bold(mark)), []).append(mark)
-    return list(found.values())
+    return [found[look] for look in sorted(found, key=lambda look: (look[2], look[0] == "baseline"))]
 
 
 def _unit(axis: Axis) -> str:

@@ -6,21 +6,23 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from pages._ui import loaders
 from pages._ui.compare import view
 from pages._ui.compare.column import Column
 from pages._ui.compare.controls import export_row, table_bar
-from pages._ui.compare.data import Compared
-from pages._ui.compare.order import ASKED, differing, ordered
+from pages._ui.compare.data import Compared, in_order
+from pages._ui.compare.order import ASKED, Filters, differing
 from pages._ui.compare.table import comparison, side_by_side
 from pages._ui.compare.variants import Variant
 
 
-def table_section(looked: Compared, shown: Sequence[Variant], address: str) -> None:
-    """shown: what the filters let through; long tables have pages, the baseline on top of each."""
+def table_section(looked: Compared, filters: Filters, n_rows: int, address: str, seen: loaders.Seen) -> None:
+    """n_rows: how many the filters let through; long tables have pages, the baseline on top of each."""
     st.subheader("Variants", anchor=False)
-    table_bar(looked, len(shown))
+    table_bar(looked, n_rows)
     sort = looked.columns.get(view.value("sort"))
-    rows = ordered(shown, sort, descending=view.value("order") == "down")
+    down = view.value("order") == "down"
+    rows = in_order(looked.study.id, looked.beside.batch, filters, view.value("sort"), down, seen)
     picked = picked_columns(looked)
     columns = differing(picked, rows) if view.value("differs") else picked
     across = bool(view.value("across")) and len(rows) <= view.MOST_CHOSEN + 1
@@ -33,7 +35,7 @@ def table_section(looked: Compared, shown: Sequence[Variant], address: str) -> N
             alt="Variants against the original",
         )  # fmt: skip
     if len(page) < len(rows):
-        _pages(len(rows) - sum(one.is_baseline for one in rows))
+        _pages(len(rows) - _n_head(rows))
     st.caption(_reading(len(picked) - len(columns), sort))
     export_row(looked, columns, rows, across=across, address=address)
 
@@ -51,10 +53,14 @@ def picked_columns(looked: Compared) -> list[Column]:
 
 def _page(rows: Sequence[Variant]) -> list[Variant]:
     """The rows of the page that is open."""
-    head = [one for one in rows if one.is_baseline]
-    rest = [one for one in rows if not one.is_baseline]
-    start = (_number(len(rest)) - 1) * view.PER_PAGE
-    return head + rest[start : start + view.PER_PAGE]
+    n_head = _n_head(rows)
+    start = n_head + (_number(len(rows) - n_head) - 1) * view.PER_PAGE
+    return [*rows[:n_head], *rows[start : start + view.PER_PAGE]]
+
+
+def _n_head(rows: Sequence[Variant]) -> int:
+    """1 where the original leads the rows: it does so under any sort."""
+    return int(bool(rows) and rows[0].is_baseline)
 
 
 def _number(n_rows: int) -> int:

@@ -12,7 +12,7 @@ import streamlit as st
 from engine.records import Band, ClassFigure, Metric, QualityReport, QualityVerdict, SliceQuality
 from engine.reports import numbers
 from pages._ui import loaders
-from pages._ui.charts import show_and_pick
+from pages._ui.charts import finished, show_and_pick
 from pages._ui.compare.data import Compared, whole
 from pages._ui.compare.variants import Variant
 from pages._ui.experiment.quality import QUALITY
@@ -45,11 +45,11 @@ class SliceMap:
     metric: Metric | None
 
 
-def slices_card(looked: Compared, chosen: Sequence[Variant], seen: loaders.Seen) -> None:
-    """chosen: the variants that are looked at closely."""
+def slices_card(looked: Compared, chosen: Sequence[Variant], seen: loaders.Seen) -> bool:
+    """chosen: the variants that are looked at closely. False: there is nothing to draw."""
     ways = _ways(chosen, seen)
     if not ways:
-        return
+        return False
     with st.container(border=True, key="cm-slices-card", gap="small"):
         card_title("Slices and classes", lambda: _way(ways), help=about("slices"))
         way = st.session_state["pick-cm-way"]
@@ -57,6 +57,7 @@ def slices_card(looked: Compared, chosen: Sequence[Variant], seen: loaders.Seen)
         show_and_pick(found.figure, "cm-slices", found.alt, _picked)
         st.caption(f"{found.caption} Click a cell to read it in full.")
         _drill_down(found, {one.id: one.name for one in chosen})
+    return True
 
 
 def _ways(chosen: Sequence[Variant], seen: loaders.Seen) -> list[str]:
@@ -102,7 +103,7 @@ def drawn_slices(study_id: str, named: tuple[tuple[str, str], ...], way: str, se
             f"{limit}, the limit of slices. For information: a class has no verdict of its own here.{cut}"
         )
     alt = f"Change in {what} for {min(n_places, MOST_SLICES)} {of} and {len(shown)} variants"
-    return SliceMap(figure, alt, caption, shown, band.metric if way == "Slices" else None)
+    return SliceMap(finished(figure), alt, caption, shown, band.metric if way == "Slices" else None)
 
 
 def worst_places(found: Iterable[Cells]) -> set[Place]:
