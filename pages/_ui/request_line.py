@@ -34,8 +34,8 @@ def request_card(study: Study, model_ms: float | None, seen: loaders.Seen) -> No
     with st.container(border=True, key="st-request", height="stretch"):
         card_title("The whole request", help=about("whole request"))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            shown = numbers.latency(model_ms) if model_ms is not None else "not measured yet"
-            st.markdown(f"The model is **{shown}** of a", width="content")
+            shown = f"**{numbers.latency(model_ms)}**" if model_ms is not None else "a part, not measured yet,"
+            st.markdown(f"The model is {shown} of a", width="content")
             st.number_input(
                 "Time of the whole request in ms",
                 0.001,

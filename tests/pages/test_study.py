@@ -70,6 +70,20 @@ def test_before_the_first_figure_the_tiles_are_there_already(ledger, open_page):
     assert set(found.values()) == {("–", "not measured yet")}
 
 
+def test_a_baseline_that_was_stopped_is_said_with_the_way_on(ledger, open_page):
+    made = make_study(ledger, name="New")
+    queue(ledger, made, 0)
+    app = open_page("study.py", study=made.id)
+    assert "The model is a part, not measured yet, of a" in said(app)
+    run = ledger.experiments(study_id=made.id)[0]
+    ledger.queue.cancel(run.id)
+    app.run()
+    text = said(app)
+    assert "The baseline was stopped" in text
+    assert "press **Retry** in the queue" in text
+    assert "the original is measured already" not in text
+
+
 def test_the_dearest_operators_are_named(page):
     table = next(one.value for one in page().table if "Operator" in one.value)
     assert list(table["Share"]) == ["90%", "10%"]

@@ -116,7 +116,9 @@ def _beside_the_button(
     runs: Sequence[ExperimentSummary], recipe: Recipe | None, cells: Cells, preset: Preset, *, nothing_new: bool
 ) -> str:
     if nothing_new:
-        return "Add a lever, or choose another runtime; the original is measured already."
+        measured = any(run.is_baseline and run.status == "succeeded" for run in runs)
+        asked = "Add a lever, or choose another runtime"
+        return f"{asked}; the original is measured already." if measured else f"{asked}."
     if recipe is None:
         return "A step does not fit yet; see above."
     if not cells.sizes or not cells.threads:
