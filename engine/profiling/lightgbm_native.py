@@ -1,45 +1,21 @@
-"""LightGBM has no profiler: the time of a block of trees is what the prediction takes longer with it than without."""
+"""LightGBM has no profiler: blocks of its trees are timed."""
 
 from __future__ import annotations
 
-import time
-from collections import defaultdict
-from itertools import pairwise
-
-import numpy as np
-
 from engine.plugin import Runtime
-from engine.profiling.profiler import N_WARM_UP, Task, ranked
+from engine.profiling.profiler import Task
+from engine.profiling.tree_blocks import block_costs
 from engine.records import OperatorCost
-
-N_BLOCKS = 8
 
 
 def operators(runtime: Runtime, task: Task) -> list[OperatorCost]:
-    """Time per block of boosting rounds (an eighth of the trees each), and of the call with its first round.
-
-    Prefixes are timed in turn, call by call, so that drift falls on all of them; medians, and never below 0.
-    """
+    """Time per block of boosting rounds, and of the call with its first round."""
     import lightgbm
 
     booster = lightgbm.Booster(model_file=task.artefact.folder / "model.txt")
-    features = task.artefact.manifest.signature.inputs[0].name
-    n_rounds, per_round = booster.current_iteration(), booster.num_model_per_iteration()
-    ends = sorted({1, *(round(n_rounds * part / N_BLOCKS) for part in range(1, N_BLOCKS + 1))} - {0})
-    spent_ns: dict[int, list[int]] = defaultdict(list)
-    for call in range(N_WARM_UP + task.n_calls):
-        rows = task.inputs(call)[features]
-        for end in ends:
-            begun = time.perf_counter_ns()
-            booster.predict(rows, num_iteration=end, num_threads=task.threads)
-            spent_ns[end].append(time.perf_counter_ns() - begun)
-    medians_ms = [float(np.median(spent_ns[end][N_WARM_UP:])) / 1e6 for end in ends]
-    costs = {f"call, with {_trees(1, per_round)}": (per_round, medians_ms[0])}
-    for (start, before_ms), (end, until_ms) in pairwise(zip(ends, medians_ms, strict=True)):
-        name = _trees(start * per_round + 1, end * per_round)
-        costs[name] = ((end - start) * per_round, max(0.0, until_ms - before_ms))
-    return ranked([costs])
-
-
-def _trees(first: int, last: int) -> str:
-    return f"tree {last}" if first == last else f"trees {first} to {last}"
+    return block_costs(
+        task,
+        booster.current_iteration(),
+        booster.num_model_per_iteration(),
+        lambda rows, n_rounds: booster.predict(rows, num_iteration=n_rounds, num_threads=task.threads),
+    )

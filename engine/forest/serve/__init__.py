@@ -34,9 +34,15 @@ from .jit import compiled
 
 VERSION = 1
 _DTYPES = frozenset({np.dtype(np.float64), np.dtype(np.float32)})
-# Fewer rows than this go to the row kernel. Measured with `python -m benchmarks trees`: a block of up to 64 rows costs
-# as much as this many rows of the kernel for few.
-SWITCH = {"quickscorer": 12, "level_walk": 8}
+# Fewer rows than this go to the row kernel: where the blocks begin to be quicker, by kernel and whether there are sets.
+# `python -m benchmarks trees` times both kernels from 1 to 64 rows. Seven models of 200 to 1,500 trees crossed at 15 to
+# 17, 24 to 30, 10 to 13 and 13 to 15 rows (Intel Xeon 2.8 GHz with AVX-512, 2026-12-01).
+SWITCH = {
+    ("quickscorer", False): 16,
+    ("quickscorer", True): 28,
+    ("level_walk", False): 12,
+    ("level_walk", True): 14,
+}
 
 
 def load(path: str | Path, threads: int = 1) -> Model:
@@ -57,11 +63,12 @@ class Model:
         tables.check(arrays, self.about)
         self.n_features, self.n_classes = self.about["n_features"], self.about["n_classes"]
         self.few = self.about["row_kernel"]
-        self.switch = SWITCH[self.few] if len(arrays["nodes"]) else None  # None: no block kernel, too many leaves
-        self._arrays = arrays
+        sets = bool(len(arrays["codes"]))
+        self.switch = SWITCH[self.few, sets] if len(arrays["nodes"]) else None  # None: no block kernel, too many leaves
+        self.arrays = arrays
         self._row = {raw: tables.row_tables(arrays, self.about, raw) for raw in (False, True)}
         self._block = {raw: tables.block_tables(arrays, self.about, raw) for raw in (False, True)}
-        self._form = (arrays["thresholds"].shape[1].bit_length() - 1, bool(len(arrays["codes"])))
+        self._form = (arrays["thresholds"].shape[1].bit_length() - 1, sets)
         self._rooms = threading.local()  # each thread's kernels with the tables they read and the room they write to
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self._threads = threads
@@ -77,10 +84,7 @@ class Model:
             rows = np.ascontiguousarray(rows)
         n = len(rows)
         out = np.empty((n, self.n_classes))
-        if self.switch is None or n < self.switch:
-            width = 0
-        else:
-            width = kernels.NARROW if n <= kernels.NARROW else kernels.BLOCK
+        width = self.width(n)
         if self._pool is None or n < 2 * kernels.BLOCK:
             self._part(rows, 0, n, width, raw, out)
         else:
@@ -89,16 +93,22 @@ class Model:
             list(self._pool.map(lambda part: self._part(rows, *part, width, raw, out), pairwise(edges)))
         return out.reshape(-1) if self.n_classes == 1 else out
 
+    def width(self, n_rows: int) -> int:
+        """Rows of the blocks that answer a call of n_rows; 0: the kernel for few rows does."""
+        if self.switch is None or n_rows < self.switch:
+            return 0
+        return kernels.NARROW if n_rows <= kernels.NARROW else kernels.BLOCK
+
     def _part(self, rows: np.ndarray, first: int, last: int, width: int, raw: bool, out: np.ndarray) -> None:
-        kernel, arguments = self._rooms.__dict__.get((width, raw)) or self._call(width, raw)
+        kernel, arguments = self._rooms.__dict__.get((width, raw)) or self.call(width, raw)
         kernel(rows, first, last, *arguments, out)
 
-    def _call(self, width: int, raw: bool) -> tuple[Callable[..., None], tuple[Any, ...]]:
+    def call(self, width: int, raw: bool) -> tuple[Callable[..., None], tuple[Any, ...]]:
         """This thread's kernel for blocks of `width` rows, 0: for few rows, with all arguments between rows and out."""
         if width:
-            room = tables.block_room(self._arrays, self.about, width)
+            room = tables.block_room(self.arrays, self.about, width)
             found = compiled("block", *self._form, width), (*self._block[raw], *room)
         else:
-            found = compiled(self.few), (*self._row[raw], *tables.row_room(self._arrays, self.about))
+            found = compiled(self.few), (*self._row[raw], *tables.row_room(self.arrays, self.about))
         self._rooms.__dict__[width, raw] = found
         return found

@@ -91,7 +91,7 @@ def test_every_number_of_leaves_and_bins(shape, kernel):
     assert model.few == few
     assert (model.switch is None) == ("no blocks" in shape)
     if shape == "16-bit bins":
-        assert model._arrays["nans"].dtype == np.uint16
+        assert model.arrays["nans"].dtype == np.uint16
     x = np.concatenate([x, np.nextafter(x, np.inf), np.floor(x), x * 100, np.full((1, 4), np.nan)])
     np.testing.assert_array_equal(model.predict(x, raw=True), trees.predict(x, raw_score=True, num_threads=1))
 

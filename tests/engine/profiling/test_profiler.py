@@ -32,7 +32,7 @@ def test_nodes_fall_into_the_call_that_began_before_them():
     assert tally(nodes, [10.0, 20.0]) == [{"a": (2, 4.0), "b": (1, 2.0)}, {"b": (1, 4.0)}]
 
 
-WITHOUT = {"trees_binned", "xgboost_native"}  # the command and the page say that they have none
+WITHOUT = {"torchscript"}  # the command and the page say that it has none
 
 
 @pytest.mark.parametrize("name", sorted(runtimes().keys() - WITHOUT))
