@@ -46,7 +46,7 @@ def into(
     if result.x is None:
         return "none" if result.status == INFEASIBLE else "unknown"
     chosen = np.rint(result.x[: n * count]).reshape(n, count).argmax(axis=1)
-    return [part for b in range(count) if (part := [places[k] for k in np.flatnonzero(chosen == b)])]
+    return [part for b in range(count) if (part := [places[k] for k in np.flatnonzero(chosen == b).tolist()])]
 
 
 def _rows(

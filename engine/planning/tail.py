@@ -27,7 +27,7 @@ def any_slow(fraction_fast: float, n_calls: int) -> float:
 
 def leaf_quantile(quantile: float, n_calls: int) -> float:
     """Quantile of one call that the quantile of n calls together rests on: q^(1/n)."""
-    return quantile ** (1 / n_calls)
+    return float(quantile ** (1 / n_calls))
 
 
 def with_cold_starts(samples_ms: np.ndarray, cold_fraction: float, cold_ms: float, quantile: float) -> float:
@@ -36,8 +36,8 @@ def with_cold_starts(samples_ms: np.ndarray, cold_fraction: float, cold_ms: floa
     values = np.concatenate([ordered, ordered + cold_ms])
     weights = np.repeat([(1 - cold_fraction) / len(ordered), cold_fraction / len(ordered)], len(ordered))
     order = np.argsort(values, kind="stable")
-    at = np.searchsorted(np.cumsum(weights[order]), quantile - 1e-12)
-    return float(values[order][min(at, len(values) - 1)])
+    at = int(np.searchsorted(np.cumsum(weights[order]), quantile - 1e-12))
+    return float(values[order[min(at, len(values) - 1)]])
 
 
 def plan_tail(samples_ms: np.ndarray, settings: TailSettings, seed: int = 0) -> TailPlan:

@@ -44,4 +44,4 @@ def paused(first_ms: np.ndarray, pause_ms: float, every_ms: float, seed: int) ->
     waits = np.where(since_ms < pause_ms, pause_ms - since_ms, 0.0)
     begins = np.maximum(since_ms, pause_ms)
     met = np.floor((begins - pause_ms + first_ms) / (every_ms - pause_ms))  # pauses during the service
-    return first_ms + waits + met * pause_ms
+    return np.asarray(first_ms + waits + met * pause_ms)

@@ -26,12 +26,12 @@ class QueueRun:
     @property
     def waits_s(self) -> np.ndarray:
         """(n,) float64: time in the queue."""
-        return self.starts_s - self.arrivals_s
+        return np.asarray(self.starts_s - self.arrivals_s)
 
     @property
     def latencies_s(self) -> np.ndarray:
         """(n,) float64: waiting and service."""
-        return self.finishes_s - self.arrivals_s
+        return np.asarray(self.finishes_s - self.arrivals_s)
 
     @property
     def busy_fraction(self) -> float:

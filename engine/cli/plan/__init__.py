@@ -15,6 +15,7 @@ COMMANDS: dict[str, str] = {  # command -> what the overview says; the module ha
     "pack": "Which models fit on one machine, and how few machines hold them all.",
     "cache": "What a cache before the model saves.",
     "carbon": "Energy and carbon of a fleet, an estimate with its inputs.",
+    "tokens": "Serving a language model: memory, batching, cost.",
 }
 
 
