@@ -30,12 +30,12 @@ app: setup       ## Serve the dashboard (PORT=8501; HOST=… to listen elsewhere
 	  echo "WARNING: listening on $(HOST). Everybody who can reach it can run models on this machine; put a login in front."; fi
 	$(BIN)/python -m streamlit run app.py --server.address $(HOST) --server.port $(PORT) --server.headless true
 
-# two workers side by side; a module's tests stay in one of them (tests/conftest.py)
+# two workers side by side; tests that share dear fixtures stay in one of them (tests/conftest.py)
 test: setup      ## The test suite
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 test-slow: setup ## What takes long: rebuilding the samples, sweeps, simulations
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n 2 -m slow
 
 test-quick: setup ## The suite without slow, browser and PostgreSQL tests
 	$(BIN)/python -m pytest -m "not slow and not browser and not postgres"

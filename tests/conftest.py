@@ -8,12 +8,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 # the same examples in every run: a failure can be had again, and a green main stays green
-settings.register_profile("repeatable", derandomize=True)
+settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
 NOT_RUN: list[str] = []  # tests left out for want of a system part, told apart from ordinary skips by their reason
@@ -21,6 +22,8 @@ TESTS = Path(__file__).parent
 CASES = TESTS / "cases"
 
 
+SHARING = ("tests/engine/cli/", "tests/sample_models/")
+ALONE = ("tests/engine/quality/", "tests/whole/test_public_cases.py")
 BIG = {"P27"}  # minutes to train; made by the tests that are about it
 
 
@@ -54,9 +57,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return 2 if item.get_closest_marker("browser") else int("pages" in item.path.parts)
 
     items.sort(key=late)
-    for item in items:  # what shares fixtures of a module, or the one server and browser, runs in one worker
-        group = "browser" if item.get_closest_marker("browser") else item.path.relative_to(TESTS).as_posix()
-        item.add_marker(pytest.mark.xdist_group(group))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Workers take whole files, in order; where fixtures are dear a folder, where tests are long and alone one test."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFixtures(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            if nodeid.startswith(ALONE):
+                return nodeid
+            return next((folder for folder in SHARING if nodeid.startswith(folder)), nodeid.partition("::")[0])
+
+    config.option.loadscopereorder = False
+    return ByFixtures(config, log)
 
 
 def pytest_configure() -> None:
