@@ -11,7 +11,8 @@ def answer(plan: TokenPlan, currency: str) -> str:
     ours, theirs = plan.continuous, plan.static
     text = (
         f"Continuous batching: {times(ours.saturated_tokens_per_s / theirs.saturated_tokens_per_s)} the tokens of "
-        f"static batches when saturated; at {significant(plan.rate_per_s)} requests/s TTFT p99 {latency(ours.ttft_p99_ms)}"
+        f"static batches when saturated; at {significant(plan.rate_per_s)} requests/s "
+        f"TTFT p99 {latency(ours.ttft_p99_ms)}"
     )
     text += ", static batches cannot keep up" if theirs.overloaded else f" against {latency(theirs.ttft_p99_ms)}"
     if plan.settings.price_per_hour:
