@@ -11,8 +11,11 @@ from unittest.mock import patch
 
 import numpy as np
 
+from engine.records.autoscaling import FleetSettings, Hpa
 from engine.simulation import batching, queue
 from engine.simulation.arrivals import poisson
+from engine.simulation.autoscale import fleet
+from engine.simulation.autoscale.run import simulate
 
 N_REQUESTS = 1_000_000
 N_PLAIN = 100_000
@@ -63,5 +66,14 @@ LOOPS: dict[str, tuple[ModuleType, Loop]] = {
     "one queue before 8 replicas": (
         queue,
         lambda arrivals_s: queue.serve(arrivals_s, np.full(len(arrivals_s), 0.006), 8),
+    ),
+    "a fleet under an HPA": (
+        fleet,
+        lambda arrivals_s: simulate(
+            arrivals_s,
+            np.full(len(arrivals_s), 0.006),
+            FleetSettings(min_replicas=4, max_replicas=20, startup_s=(20.0,)),
+            Hpa(signal="cpu", target=0.6),
+        ),
     ),
 }

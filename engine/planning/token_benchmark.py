@@ -29,7 +29,7 @@ def read_benchmark(text: str) -> tuple[TokenBenchmark, ...]:
             return (_vllm(found),)
         if isinstance(found.get("benchmarks"), list) and found["benchmarks"]:
             return tuple(_guidellm(one, number) for number, one in enumerate(found["benchmarks"], 1))
-        inner = found.get("records") if isinstance(found.get("records"), dict) else found
+        inner = _object(found.get("records")) or found
         if isinstance(inner.get("time_to_first_token"), dict):
             return (_aiperf(inner),)
     raise BadData(
@@ -64,13 +64,12 @@ def _guidellm(one: Any, number: int) -> TokenBenchmark:
         raise BadData(f"benchmark {number} of the GuideLLM file has no metrics with time_to_first_token_ms")
 
     def part(name: str) -> dict[str, Any]:
-        inner = metrics.get(name)
-        inner = inner.get("successful", inner) if isinstance(inner, dict) else None
-        return inner if isinstance(inner, dict) else {}
+        inner = _object(metrics.get(name))
+        return _object(inner.get("successful", inner))
 
     def at(name: str, factor: float = 1.0) -> tuple[float | None, float | None, float | None]:
         values = part(name)
-        further = values.get("percentiles") if isinstance(values.get("percentiles"), dict) else {}
+        further = _object(values.get("percentiles"))
         return (
             _number(values.get("mean"), factor),
             _number(values.get("median"), factor),
@@ -97,8 +96,7 @@ def _guidellm(one: Any, number: int) -> TokenBenchmark:
 
 def _aiperf(found: dict[str, Any]) -> TokenBenchmark:
     def part(name: str) -> dict[str, Any]:
-        inner = found.get(name)
-        return inner if isinstance(inner, dict) else {}
+        return _object(found.get(name))
 
     def at(name: str) -> tuple[float | None, float | None, float | None]:
         values = part(name)
@@ -125,6 +123,11 @@ def _aiperf(found: dict[str, Any]) -> TokenBenchmark:
         goodput_per_s=_number(part("goodput").get("avg")),
         renamed=("its inter_token_latency is TPOT here",),
     )
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """The value where it is an object of JSON, else an empty one."""
+    return value if isinstance(value, dict) else {}
 
 
 def _to_ms(name: str, values: dict[str, Any]) -> float:

@@ -29,7 +29,7 @@ class TokenTimes:
         """(n,) float64: (latency - TTFT) / (tokens - 1); NaN for a single token."""
         gaps = self.output_tokens - 1
         spread = np.full(len(gaps), np.nan)
-        return np.divide(self.latency_s - self.ttft_s, gaps, out=spread, where=gaps > 0)
+        return np.asarray(np.divide(self.latency_s - self.ttft_s, gaps, out=spread, where=gaps > 0))
 
 
 @dataclass(frozen=True)
