@@ -101,6 +101,7 @@ def issue(
         quality=report,
         comparisons=experiment.comparisons,
         gate_passed=question.gate_passed,
+        conformance=experiment.conformance,
         notes=notes,
     )
 

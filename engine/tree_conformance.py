@@ -102,6 +102,7 @@ def _ask(pair: Pair, evalset: Path, threads: int) -> Conformance:
         what=pair.what,
         exact=pair.exact,
         n_rows=found.n_rows,
+        n_made=int((probes.column >= 0).sum()),
         n_differ=found.n_differ,
         largest=min(found.largest, float(np.finfo(np.float64).max)),
         column=None if found.column is None else columns[found.column],

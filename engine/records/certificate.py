@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from engine.records.base import Record
+from engine.records.conformance import Conformance
 from engine.records.models import Choice, Manifest, Recipe, Signature
 from engine.records.quality import QualityReport, SliceQuality
 from engine.records.results import Comparison
@@ -52,6 +53,9 @@ class Certificate(Record):
     environment: dict[str, Any]
     quality: QualityReport
     comparisons: tuple[Comparison, ...] = Field((), description="Measured speed, for the record; not certified.")
+    conformance: tuple[Conformance, ...] = Field(
+        (), description="Trees: what the gate found before anything was timed."
+    )
     notes: tuple[str, ...] = ()
 
     @property

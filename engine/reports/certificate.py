@@ -8,6 +8,7 @@ from datetime import datetime
 from engine.records import METRICS, Certificate, Comparison, QualityVerdict, SliceQuality
 from engine.reports import document, numbers
 from engine.reports.compare import choice_text, recipe_text
+from engine.reports.conformance import edges_line
 from engine.reports.document import Document, Section, Table
 
 SAYS: dict[QualityVerdict, str] = {
@@ -193,7 +194,8 @@ def _agreement(certificate: Certificate) -> Section:
         ("KL divergence, mean and largest", f"{_number(found.mean_kl_nats)}, {_number(found.max_kl_nats)}"),
     ]
     shown = tuple((name, value) for name, value in rows if numbers.MISSING not in value)
-    return Section("Agreement with the original", (), Table((), shown), half=True)
+    edges = edges_line(certificate.conformance)
+    return Section("Agreement with the original", (edges,) if edges else (), Table((), shown), half=True)
 
 
 def _more(certificate: Certificate) -> Iterator[Section]:

@@ -125,6 +125,9 @@ _TEXT: dict[str, dict[str, str]] = {
         "top_k": "How many of the most likely classes are compared.",
         "top_k_overlap": "Share of the most likely classes that both models name.",
         "identical": "Every output is bit for bit the original's.",
+        "edge_rows": "Evaluation rows, and rows made from them with one value replaced by an awkward one.",
+        "edge_differ": "Rows on which the trees took another way than the original's.",
+        "edge_largest": "The largest difference of any answer to these rows, rounding included.",
     },
     "Calibration": {
         "n_bins": "Groups of rows with similar confidence.",

@@ -28,6 +28,7 @@ def test_an_exact_conversion_passes_and_says_how_many_rows_were_asked(tmp_path, 
     (found,) = check_line(line, BINS, OWN, evalset, 1)
     assert (found.what, found.exact, found.n_differ) == ("quantisation.tree_bins", True, 0)
     assert found.n_rows > 300
+    assert 0 < found.n_made < found.n_rows
     assert "agree" in sentence(found)
 
 

@@ -4,12 +4,23 @@ import csv
 import io
 
 import pytest
-from page_history import HOSTILE, add_run, make_study, raw_samples
+from page_history import HOSTILE, add_certificate, add_run, make_study, raw_samples
 from pages_text import texts
 
 from engine.measurement.sweep import sweeps
-from engine.records import ClassFigure, Comparison, Disagreement, Interval, Measurement, Recipe, Step, Workload
+from engine.records import (
+    ClassFigure,
+    Comparison,
+    Conformance,
+    Disagreement,
+    Interval,
+    Measurement,
+    Recipe,
+    Step,
+    Workload,
+)
 from engine.reports import export_table
+from engine.reports.certificate import to_markdown
 from engine.reports.disagreements import COLUMNS, disagreement_rows
 from pages._ui.experiment.agreement import calibration_sentence
 from pages._ui.experiment.batch_curve import reading
@@ -261,3 +272,29 @@ def test_the_whole_request_is_said_where_somebody_gave_its_time(swept, ledger, o
     ledger.set_request_ms(study, 24.0, "Asha")
     said = texts(open_page("experiment.py", id=swept))
     assert "Within the request: 1.08× for the whole request" in said  # 2.4 ms of 24 ms, 3.4 times faster
+
+
+def test_trees_show_what_they_answer_at_their_edges(ledger, opened, open_page):
+    study = make_study(ledger, name="Flight delay")
+    add_run(ledger, study, Recipe(), speedup=None)
+    asked = (
+        Conformance(what="quantisation.tree_bins", exact=True, n_rows=6512, n_made=6012, n_differ=0, largest=0.0),
+        Conformance(
+            what="gone", exact=False, n_rows=6512, n_differ=12, largest=0.31, column=HOSTILE,
+            kind="float32 value beside a threshold",
+        ),
+    )  # fmt: skip
+    run = add_run(ledger, study, FEWER, speedup=3.4, drop=0.004, conformance=asked)
+    app = opened(run)
+    rows = table_with(app, "Promises")
+    assert list(rows["Rows"]) == ["6,512 rows (6,012 of them made)", "6,512 rows"]
+    assert "None" in rows["Differ"][0]
+    assert list(rows["Differ"])[1:] == ["**12**"]
+    assert list(rows["By at most"]) == ["0", "0.31"]
+    assert HOSTILE[:20] not in texts(app)
+    compare = open_page("compare.py", study=study.id)
+    assert "differ, by up to" not in texts(compare)
+    compare.session_state["cm-card"] = run
+    assert "12 of 6,512 rows differ, by up to 0.31" in texts(compare.run()).replace("\\", "")
+    made = add_certificate(ledger, study, run).model_copy(update={"conformance": asked})
+    assert "12 of 6,512 rows differ, by up to 0.31" in to_markdown(made).decode()

@@ -6,7 +6,7 @@ import pytest
 from pages_text import texts
 
 from engine.reports.explain import DOCUMENT, EXPLANATIONS
-from pages._ui.experiment import agreement, batch_curve, lineage, operators, resources
+from pages._ui.experiment import agreement, batch_curve, edges, lineage, operators, resources
 from pages._ui.experiment import quality as run_quality
 from pages._ui.experiment import times as run_times
 from pages._ui.explanations import SECTIONS, about, why
@@ -26,7 +26,7 @@ def test_help_names_a_heading_that_exists(text):
 LEGENDS = [
     agreement.FIGURES, agreement.LABEL_FIGURES, agreement.FOUND_FIGURES, batch_curve.FIGURES,
     lineage.FIGURES, operators.FIGURES, resources.FIGURES, resources.THREAD_FIGURES, run_quality.FIGURES,
-    run_times.FIGURES,
+    run_times.FIGURES, edges.FIGURES,
 ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from engine.reports.conformance import edges_line
 from pages._ui import loaders
 from pages._ui.certificate.certifying import can_be_certified, certify_action
 from pages._ui.compare import view
@@ -38,6 +39,8 @@ def variant_card(looked: Compared) -> None:
         st.markdown(result_cell(one))
         if not one.is_baseline and one.row.status == "succeeded":
             st.markdown(f"{gain(one.row, {})}.")
+            if edges := edges_line(loaders.experiment(one.id, loaders.version()).conformance):
+                st.caption(plain(edges, 400))
         columns = [looked.columns[key] for key in FIGURES if key in looked.columns]
         with st.grid(4, min_column_width=200):
             for column in columns:

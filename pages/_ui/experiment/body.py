@@ -11,6 +11,7 @@ from engine.records import TERMINAL, Experiment, OperatorProfile, QualityReport,
 from pages._ui.experiment.agreement import agreement_cards, classes_table
 from pages._ui.experiment.batch_curve import batch_details, reading, swept
 from pages._ui.experiment.call_times import call_times
+from pages._ui.experiment.edges import edges_card
 from pages._ui.experiment.lineage import lineage
 from pages._ui.experiment.log import environment_table, log_tail
 from pages._ui.experiment.operators import operators_details, operators_line
@@ -99,6 +100,8 @@ def _quality(study: Study, run: Experiment, report: QualityReport) -> None:
 
 def _agreement(study: Study, run: Experiment, report: QualityReport) -> None:
     agreement_cards(report)
+    if run.conformance:
+        edges_card(run.conformance)
     if report.calibration is not None and not report.agreement.n_labels:
         fold("Reliability diagram", lambda: reliability_details(run), key="ex-reliability", icon="query_stats")
     if has_answers(run):
