@@ -19,6 +19,7 @@ page = st.navigation(
         st.Page("new_study.py", title="New study", icon=":material/add_circle:", url_path="new-study"),
         st.Page("study.py", title="Study", icon=":material/stairs:", url_path="study"),
         st.Page("compare.py", title="Compare", icon=":material/compare_arrows:", url_path="compare"),
+        st.Page("plan_cost.py", title="Plan", icon=":material/payments:", url_path="plan"),
         st.Page("history.py", title="History", icon=":material/history:", url_path="history"),
         st.Page("experiment.py", title="Experiment", url_path="experiment", visibility="hidden"),
         st.Page("measuring.py", title="How it is measured", url_path="measuring", visibility="hidden"),

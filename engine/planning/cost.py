@@ -51,9 +51,9 @@ def fleet(machine: Machine, demand: Demand, reserve: Reserve) -> Fleet:
     n_replicas = replicas(demand.peak_per_s, per_replica, reserve)
     exact = demand.peak_per_s * (1 + reserve.headroom) / per_replica
     if n_replicas == math.ceil(exact - SLACK):
-        why = "the peak with its headroom"
+        why = "the peak"
     else:
-        why = "the minimum" if n_replicas == reserve.min_replicas else "the loss of one replica"
+        why = "the minimum" if n_replicas == reserve.min_replicas else "a lost replica"
     price = n_replicas * machine.price_per_hour
     left = (n_replicas - 1) * per_replica
     return Fleet(

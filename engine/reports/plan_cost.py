@@ -12,22 +12,21 @@ def answer(plan: CostPlan) -> str:
     """The answer first: "8 cpu replicas, ₹2.3 lakh a month; the gpu would pay off from a peak of 462 requests/s"."""
     best = plan.cheapest
     name = best.machine.name
-    lead = (
-        f"{best.n_replicas:,} {name} replica{'s' if best.n_replicas > 1 else ''}, "
-        f"{money(best.cost_per_month, plan.currency)} a month"
-    )
+    many = "s" if best.n_replicas > 1 else ""
+    what = f"replica{many} of {name}" if " " in name else f"{name} replica{many}"
+    lead = f"{best.n_replicas:,} {what}, {money(best.cost_per_month, plan.currency)} a month"
     others = [one for one in plan.break_evens if name in (one.cheaper, one.dearer)]
     return "; ".join([lead, *(_pays_off(one, name) for one in others)])
 
 
 def _pays_off(one: BreakEven, chosen: str) -> str:
     if one.peak_per_s is None:
-        return f"no peak was found from which the {one.cheaper} stays cheaper than the {one.dearer}"
+        return f"no peak was found from which {_the(one.cheaper)} stays cheaper than {_the(one.dearer)}"
     if one.cheaper == chosen:
         if one.peak_per_s == 1:
-            return f"cheaper than the {one.dearer} at any peak"
-        return f"cheaper than the {one.dearer} from a peak of {one.peak_per_s:,} requests/s"
-    return f"the {one.cheaper} would pay off from a peak of {one.peak_per_s:,} requests/s"
+            return f"cheaper than {_the(one.dearer)} at any peak"
+        return f"cheaper than {_the(one.dearer)} from a peak of {one.peak_per_s:,} requests/s"
+    return f"{_the(one.cheaper)} would pay off from a peak of {one.peak_per_s:,} requests/s"
 
 
 def formulas(plan: CostPlan) -> list[str]:
@@ -49,18 +48,24 @@ def formulas(plan: CostPlan) -> list[str]:
 
 def rows(plan: CostPlan) -> list[dict[str, str]]:
     """One row per machine type, as text."""
-    return [_row(fleet, plan.currency) for fleet in plan.fleets]
+    unit, factor = _unit(plan.fleets[0].cost_per_1k_full)
+    return [_row(fleet, plan.currency, unit, factor) for fleet in plan.fleets]
 
 
-def _row(fleet: Fleet, currency: str) -> dict[str, str]:
+def _unit(cost_per_1k: float) -> tuple[str, int]:
+    """Very small costs are per million requests."""
+    return ("per 1,000", 1) if cost_per_1k >= 0.01 or cost_per_1k == 0 else ("per million", 1000)
+
+
+def _row(fleet: Fleet, currency: str, unit: str, factor: int) -> dict[str, str]:
     queue = fleet.queue
     return {
         "machine": fleet.machine.name,
         "replicas": f"{fleet.n_replicas:,}",
         "decided by": fleet.why,
         "a month": money(fleet.cost_per_month, currency),
-        "per 1,000, full use": money(fleet.cost_per_1k_full, currency),
-        "per 1,000, real traffic": money(fleet.cost_per_1k_real, currency),
+        f"{unit}, full use": money(factor * fleet.cost_per_1k_full, currency),
+        f"{unit}, real traffic": money(factor * fleet.cost_per_1k_real, currency),
         "busy at peak": percent(fleet.busy_fraction),
         "busy, one lost": percent(fleet.busy_fraction_one_lost),
         "mean wait": latency(queue.mean_wait_ms) if queue else MISSING,
@@ -70,6 +75,7 @@ def _row(fleet: Fleet, currency: str) -> dict[str, str]:
 
 def day_rows(plan: CostPlan) -> list[dict[str, str]]:
     """One row per machine type that follows the day, beside a fleet that does not."""
+    unit, factor = _unit(plan.fleets[0].cost_per_1k_full)
     return [
         {
             "machine": day.machine,
@@ -77,8 +83,8 @@ def day_rows(plan: CostPlan) -> list[dict[str, str]]:
             "a day, following": money(day.cost_per_day, plan.currency),
             "a day, static": money(day.static_cost_per_day, plan.currency),
             "saved": percent(1 - day.cost_per_day / day.static_cost_per_day, 1) if day.static_cost_per_day else MISSING,
-            "per 1,000, following": money(day.cost_per_1k, plan.currency),
-            "per 1,000, static": money(day.static_cost_per_1k, plan.currency),
+            f"{unit}, following": money(factor * day.cost_per_1k, plan.currency),
+            f"{unit}, static": money(factor * day.static_cost_per_1k, plan.currency),
         }
         for day in plan.day
     ]
@@ -89,7 +95,7 @@ def slo_sentences(plan: CostPlan) -> list[str]:
     return [
         f"{one.machine}: {one.why}"
         if one.n_replicas is None
-        else f"{one.machine}: {one.n_replicas:,} replicas keep p99 within {latency(one.limit_ms)} at the peak"
+        else f"{one.machine}: {one.n_replicas:,} {_keep(one.n_replicas)} p99 within {latency(one.limit_ms)} at the peak"
         for one in plan.slo_fleets
     ]
 
@@ -133,3 +139,11 @@ def _figures(fleet: Fleet) -> dict[str, Any]:
         "replicas": fleet.n_replicas,
         **fleet.model_dump(mode="json", exclude={"machine", "n_replicas"}),
     }
+
+
+def _the(name: str) -> str:
+    return name if " " in name else f"the {name}"
+
+
+def _keep(n_replicas: int) -> str:
+    return "replica keeps" if n_replicas == 1 else "replicas keep"

@@ -25,7 +25,7 @@ def test_the_278_requests_table():
     assert (round(cpu.cost_per_1k_full, 3), cpu.n_replicas, cpu.cost_per_month) == (0.222, 8, 230_400)
     assert (round(gpu.cost_per_1k_full, 3), gpu.n_replicas, gpu.cost_per_month) == (0.116, 2, 360_000)
     assert (round(cpu.exact_replicas, 3), round(gpu.exact_replicas, 3)) == (7.228, 0.602)
-    assert (cpu.why, gpu.why) == ("the peak with its headroom", "the minimum")
+    assert (cpu.why, gpu.why) == ("the peak", "the minimum")
     assert gpu.cost_per_month / cpu.cost_per_month - 1 == pytest.approx(0.5625)
     assert cpu.busy_fraction_one_lost == pytest.approx(0.794, abs=5e-4)
 
@@ -54,7 +54,7 @@ def test_binary_fractions_do_not_buy_a_machine(peak, rate, exact):
 def test_n_plus_one():
     assert replicas(278, 50, Reserve(headroom=0.3, spare=True)) == 8
     lonely = fleet(CPU, Demand(peak_per_s=50), Reserve(headroom=0, min_replicas=1, spare=True))
-    assert (lonely.n_replicas, lonely.why, lonely.busy_fraction_one_lost) == (2, "the loss of one replica", 1.0)
+    assert (lonely.n_replicas, lonely.why, lonely.busy_fraction_one_lost) == (2, "a lost replica", 1.0)
     alone = fleet(CPU, Demand(peak_per_s=50), Reserve(headroom=0, min_replicas=1))
     assert (alone.n_replicas, alone.busy_fraction_one_lost, alone.queue) == (1, None, None)
 
