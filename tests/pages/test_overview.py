@@ -191,3 +191,10 @@ def test_archived_runs_do_not_stand_for_the_study(study, ledger, open_page):
     app = open_page()
     assert "0 of 1 study has" in texts(app)
     assert "3.4×" not in figures(app)
+
+
+def test_the_sample_of_the_readme_comes_first_and_is_the_one_to_press(ledger, open_page):
+    app = open_page()
+    offered = [button for button in app.button if button.label == "Run this sample"]
+    assert offered[0].key == "ov-sample-flight_delay"
+    assert [button.proto.type for button in offered] == ["primary", "secondary", "secondary"]
