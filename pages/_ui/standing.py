@@ -23,7 +23,6 @@ from pages._ui.words import CERTIFIED, goal_sentence, with_times_sign
 Actions = Callable[[], None] | None
 MOST_MISSES = 3
 AGAIN = "Every variant is measured against it: press **Retry**"
-AGAIN = "Every variant is measured against it: press **Retry**"
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,6 @@ def study_verdict(
         verdict("pass", "Meets the promise", sentence, _figures(best, baseline), key=key, actions=buttons)
     elif baseline is None or baseline.status not in TERMINAL:
         verdict("info", "Running", "The baseline is being measured", "Levers can be queued meanwhile.", key=key)
-    elif baseline.status == "cancelled":
-        verdict("info", "Stopped", "The baseline was stopped", f"{AGAIN} in the queue.", key=key)
     elif baseline.status == "cancelled":
         verdict("info", "Stopped", "The baseline was stopped", f"{AGAIN} in the queue.", key=key)
     elif baseline.status != "succeeded":
