@@ -73,10 +73,14 @@ def to_forest(model: XgboostModel) -> Forest:
 
 
 def plain_names(model: XgboostModel) -> tuple[str, ...]:
-    """Feature names that LightGBM text can hold: a name with a blank or an odd sign becomes f<position>."""
-    names = model.feature_names or tuple(f"f{i}" for i in range(model.n_features))
-    plain = [name if re.fullmatch(r"[\w.\-/()%+]{1,200}", name) else f"f{i}" for i, name in enumerate(names)]
-    return tuple(plain) if len(set(plain)) == len(plain) else tuple(f"f{i}" for i in range(model.n_features))
+    """Feature names that LightGBM text can hold."""
+    return plain(model.feature_names or tuple(f"f{i}" for i in range(model.n_features)))
+
+
+def plain(names: tuple[str, ...]) -> tuple[str, ...]:
+    """A name with a blank or an odd sign becomes f<position>; all do where two would be alike."""
+    found = [name if re.fullmatch(r"[\w.\-/()%+]{1,200}", name) else f"f{i}" for i, name in enumerate(names)]
+    return tuple(found) if len(set(found)) == len(found) else tuple(f"f{i}" for i in range(len(names)))
 
 
 def _margins(model: XgboostModel) -> list[float]:

@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from engine.errors import BadModel
+from engine.forest.outputs import outputs_of
 from engine.graph.inputs import input_check
 from engine.plugin import Artefact, Predict, Runtime
 
@@ -40,7 +41,10 @@ class LightgbmNative(Runtime):
 
     @contextmanager
     def open(self, artefact: Artefact, threads: int = 1) -> Iterator[Predict]:
-        """Yield predict: {"features": (n, k) float64} to {"score": (n,) or (n, K) float64}."""
+        """Yield predict: {"features": (n, k) float64} to {"score": (n,) or (n, K) float64}.
+
+        Trees that came from ONNX keep the names and types of its input and outputs.
+        """
         import lightgbm
 
         try:
@@ -48,24 +52,24 @@ class LightgbmNative(Runtime):
         except (lightgbm.basic.LightGBMError, ValueError) as error:
             raise BadModel(f"LightGBM {lightgbm.__version__} cannot load this model: {error}") from error
         signature = artefact.manifest.signature
-        check = input_check(signature)
-        features, score = signature.inputs[0].name, signature.outputs[0].name
-        n_outputs = len(signature.outputs[0].shape) - 1 and int(signature.outputs[0].shape[1])
+        check, outputs = input_check(signature), outputs_of(signature)
+        features = signature.inputs[0].name
+        n_classes = booster.num_model_per_iteration()
 
         def whole(inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
             check(inputs)
-            return {score: np.asarray(booster.predict(inputs[features], num_threads=threads))}
+            return outputs(np.asarray(booster.predict(inputs[features], num_threads=threads)))
 
         if not self.single_row:
             yield whole
             return
-        with single_row_call(booster, n_outputs) as one:
+        with single_row_call(booster, n_classes if n_classes > 1 else 0) as one:
 
             def predict(inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
                 if len(inputs.get(features, ())) != 1:
                     return whole(inputs)
                 check(inputs)
-                return {score: one(np.ascontiguousarray(inputs[features]))}
+                return outputs(one(np.ascontiguousarray(inputs[features], np.float64)))
 
             yield predict
 

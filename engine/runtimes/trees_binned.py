@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from engine.errors import BadModel
+from engine.forest.outputs import outputs_of
 from engine.graph.inputs import input_check
 from engine.plugin import Artefact, Predict, Runtime
 from engine.records import Manifest
@@ -37,7 +38,10 @@ class TreesBinned(Runtime):
 
     @contextmanager
     def open(self, artefact: Artefact, threads: int = 1) -> Iterator[Predict]:
-        """Yield predict: {"features": (n, k) float64} to {"score": (n,) or (n, K) float64}."""
+        """Yield predict: {"features": (n, k) float64} to {"score": (n,) or (n, K) float64}.
+
+        Trees that came from ONNX keep the names and types of its input and outputs.
+        """
         from engine.forest.binned.pack import FILE
         from engine.forest.compiled import private_copy
         from engine.forest.serve import load
@@ -48,11 +52,12 @@ class TreesBinned(Runtime):
         except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
             raise BadModel(f"{FILE} cannot be read as a binned forest: {error}") from error
         signature = artefact.manifest.signature
-        check = input_check(signature)
-        features, score = signature.inputs[0].name, signature.outputs[0].name
+        check, outputs = input_check(signature), outputs_of(signature)
+        features = signature.inputs[0].name
 
         def predict(inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
             check(inputs)
-            return {score: model.predict(inputs[features])}
+            # kernels are kept compiled for float64 only
+            return outputs(model.predict(inputs[features].astype(np.float64, copy=False)))
 
         yield predict

@@ -1,6 +1,7 @@
 """What every lever promises. A new lever is here as soon as its file exists."""
 
 import hashlib
+import re
 import typing
 from functools import cache
 
@@ -45,6 +46,9 @@ REFUSED = {
     ("quantisation.equalise_inputs", "transformer"): "needs an input of columns",
     ("quantisation.equalise_inputs", "two_outputs"): "have the same scale",
     ("pruning.weights", "zipmap"): "no MatMul/Conv inside",
+}
+REFUSED |= {
+    ("export.onnx_trees_to_lightgbm", name): "no trees inside|needs one|needs a known" for name in SOURCES["onnx"]
 }
 
 
@@ -133,7 +137,7 @@ def test_result_takes_the_place_of_the_source(name, source, tmp_path):
     context = context_for(artefact)
     reason = class_of(name).fits(artefact.manifest, {})
     if reason is not None:
-        assert REFUSED[name, source] in reason
+        assert re.search(REFUSED[name, source], reason)
         return
     if (name, source) in REFUSED:
         with pytest.raises(DoesNotFit, match=REFUSED[name, source]):
@@ -156,7 +160,9 @@ def test_result_takes_the_place_of_the_source(name, source, tmp_path):
                 np.testing.assert_allclose(value, right[key], atol=1e-4 if value.dtype == np.float32 else 1e-9)
 
 
-@pytest.mark.parametrize(("name", "source"), [(n, s) for n, s in PAIRS if s in ("binary", "tabular")])
+@pytest.mark.parametrize(
+    ("name", "source"), [(n, s) for n, s in PAIRS if s in ("binary", "tabular") and (n, s) not in REFUSED]
+)
 def test_the_same_seed_gives_the_same_bytes(name, source, tmp_path):
     artefact = source_of(name, source, tmp_path / "source")
     for folder in ("first", "second"):
