@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.errors import InvalidRequest
 from engine.planning.cost import MONTH_H, replicas
-from engine.records.autoscaling import AutoscalePlan, FleetRun, FleetSettings, Hpa, Keda
+from engine.records.autoscaling import AutoscalePlan, FleetRun, FleetSettings, Keda, Rules
 from engine.records.planning import Reserve
 from engine.simulation.autoscale.run import simulate, static
 from engine.simulation.queue import as_traffic
@@ -20,7 +20,7 @@ def plan_autoscale(
     arrivals_s: np.ndarray,
     services_s: np.ndarray,
     fleet: FleetSettings,
-    rules: Hpa | Keda,
+    rules: Rules,
     *,
     n_static: int | None = None,
     others: bool = False,
@@ -42,7 +42,7 @@ def plan_autoscale(
     tried = []
     for factor in TARGET_FACTORS if others else ():
         other = with_target(rules, factor)
-        tried.append((target_of(other), simulate(arrivals, services, fleet, other, seed)))
+        tried.append((other.target, simulate(arrivals, services, fleet, other, seed)))
     return AutoscalePlan(
         fleet=fleet,
         scaler=rules,
@@ -64,17 +64,12 @@ def busiest_minute_per_s(arrivals_s: np.ndarray) -> float:
     return float(counts.max()) / (60.0 if span_s >= 60 else max(span_s, 1.0))
 
 
-def with_target(rules: Hpa | Keda, factor: float) -> Hpa | Keda:
+def with_target(rules: Rules, factor: float) -> Rules:
     """The same rules at another target; a cpu target stays below 1."""
-    hpa = rules.hpa if isinstance(rules, Keda) else rules
-    target = hpa.target * factor
-    changed = Hpa(**(hpa.model_dump() | {"target": min(target, 0.95) if hpa.signal == "cpu" else target}))
-    return Keda(**(rules.model_dump() | {"hpa": changed.model_dump()})) if isinstance(rules, Keda) else changed
-
-
-def target_of(rules: Hpa | Keda) -> float:
-    """Per replica, in the unit of its signal."""
-    return rules.hpa.target if isinstance(rules, Keda) else rules.target
+    target = min(rules.target * factor, 0.95) if rules.signal == "cpu" else rules.target * factor
+    if isinstance(rules, Keda):
+        return rules.model_copy(update={"hpa": rules.hpa.model_copy(update={"target": target})})
+    return rules.model_copy(update={"target": target})
 
 
 def cold_fraction(rate_per_s: float, idle_s: float) -> float:
@@ -104,7 +99,7 @@ def _possible(arrivals: np.ndarray, services: np.ndarray, fleet: FleetSettings) 
         )
 
 
-def _warnings(fleet: FleetSettings, rules: Hpa | Keda, run: FleetRun, peak_busy: float) -> list[str]:
+def _warnings(fleet: FleetSettings, rules: Rules, run: FleetRun, peak_busy: float) -> list[str]:
     said = []
     if peak_busy >= fleet.max_replicas * fleet.concurrency:
         said.append(
@@ -112,10 +107,9 @@ def _warnings(fleet: FleetSettings, rules: Hpa | Keda, run: FleetRun, peak_busy:
         )
     if fleet.min_replicas == 0:
         said.extend(_from_zero(fleet, run))
-    hpa = rules.hpa if isinstance(rules, Keda) else rules
-    if hpa.signal == "cpu":
+    if rules.signal == "cpu":
         said.append("cpu ends at 100 %: it cannot see how many requests wait")
-    if run.most_replicas == fleet.max_replicas and hpa.signal == "in_flight":
+    if run.most_replicas == fleet.max_replicas and rules.signal == "in_flight":
         said.append("the waiting requests grew while replicas started, and the fleet went to its maximum: lower it")
     if run.n_unanswered:
         said.append(f"{run.n_unanswered:,} requests were still waiting an hour after the last one came")

@@ -80,6 +80,11 @@ class Hpa(Figures):
             raise InvalidRequest(f"a cpu target is a share of one replica, above 0 and at most 1; got {self.target:g}")
         return self
 
+    @property
+    def look_s(self) -> float:
+        """Time from one look to the next."""
+        return self.sync_s
+
 
 class Keda(Figures):
     """KEDA: it wakes a fleet from zero and puts it to rest; from one replica on the HPA decides."""
@@ -95,6 +100,71 @@ class Keda(Figures):
         if self.hpa.signal == "cpu":
             raise InvalidRequest("cpu cannot wake an empty fleet: no replica, no cpu; use requests or in_flight")
         return self
+
+    @property
+    def signal(self) -> Signal:
+        """What it scales by."""
+        return self.hpa.signal
+
+    @property
+    def target(self) -> float:
+        """Of the signal, per replica."""
+        return self.hpa.target
+
+    @property
+    def look_s(self) -> float:
+        """Shortest time from one look to the next."""
+        return min(self.polling_s or self.hpa.sync_s, self.hpa.sync_s)
+
+
+class Knative(Figures):
+    """The Knative Pod Autoscaler with its documented defaults; it scales by requests in flight."""
+
+    kind: Literal["knative"] = "knative"
+    target: float = Field(70.0, gt=0, le=1e6, description="In flight per replica: 70 % of a container target of 100.")
+    tick_s: float = Field(2.0, ge=0.5, le=60)
+    stable_window_s: float = Field(60.0, ge=6, le=3600)
+    panic_fraction: float = Field(0.1, gt=0, le=1, description="Panic window as a share of the stable one.")
+    panic_threshold: float = Field(2.0, ge=1.1, le=10, description="Wanted over ready replicas that means panic.")
+    up_rate: float = Field(1000.0, gt=1, le=1e6, description="Most growth per tick, times.")
+    down_rate: float = Field(2.0, gt=1, le=1e6, description="Most shrinking per tick, times.")
+    grace_s: float = Field(30.0, ge=0, le=3600, description="Kept after the load is gone, before zero.")
+
+    @property
+    def signal(self) -> Signal:
+        """What it scales by."""
+        return "in_flight"
+
+    @property
+    def look_s(self) -> float:
+        """Time from one look to the next."""
+        return self.tick_s
+
+
+class RayServe(Figures):
+    """The autoscaler of Ray Serve with its defaults; it scales by ongoing requests."""
+
+    kind: Literal["ray_serve"] = "ray_serve"
+    target: float = Field(2.0, gt=0, le=1e6, description="Ongoing requests per replica.")
+    look_back_s: float = Field(30.0, ge=1, le=3600)
+    up_delay_s: float = Field(30.0, ge=0, le=3600)
+    down_delay_s: float = Field(600.0, ge=0, le=86_400)
+    up_factor: float = Field(1.0, gt=0, le=100, description="Of the step upwards.")
+    down_factor: float = Field(1.0, gt=0, le=100, description="Of the step downwards.")
+    loop_s: float = Field(0.1, ge=0.1, le=60)
+
+    @property
+    def signal(self) -> Signal:
+        """What it scales by."""
+        return "in_flight"
+
+    @property
+    def look_s(self) -> float:
+        """Time from one look to the next."""
+        return self.loop_s
+
+
+Rules = Hpa | Keda | Knative | RayServe
 
 
 class Timeline(Record):
@@ -132,7 +202,7 @@ class AutoscalePlan(Record):
     """A scaled fleet beside static ones, and what follows."""
 
     fleet: FleetSettings
-    scaler: Hpa | Keda
+    scaler: Rules
     peak_per_s: float = Field(description="Of the busiest minute.")
     mean_per_s: float
     duration_s: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.records.autoscaling import AutoscalePlan, FleetRun, Keda
+from engine.records.autoscaling import AutoscalePlan, FleetRun, Hpa, Keda, Knative, Rules
 from engine.reports.numbers import latency, money, percent
 
 LIMITS = (
@@ -27,7 +27,7 @@ def answer(plan: AutoscalePlan, currency: str) -> str:
 
 def rows(plan: AutoscalePlan, currency: str) -> list[dict[str, str]]:
     """The static fleet, the scaled one, and other targets."""
-    rules = plan.scaler.hpa if isinstance(plan.scaler, Keda) else plan.scaler
+    rules = plan.scaler
     others = [_row(run, f"{run.name}, {rules.signal} {target:g}", currency) for target, run in plan.tried]
     name = f"{plan.scaled.name}, {rules.signal} {rules.target:g}"
     return [_row(plan.static, "static", currency), _row(plan.scaled, name, currency), *others]
@@ -51,13 +51,30 @@ def _row(run: FleetRun, name: str, currency: str) -> dict[str, str]:
 
 def notes(plan: AutoscalePlan) -> list[str]:
     """Inputs, the rule, warnings and what the plan does not know."""
-    rules = plan.scaler.hpa if isinstance(plan.scaler, Keda) else plan.scaler
     return [
         f"trace: {plan.scaled.n_requests:,} requests in {plan.duration_s:,.0f} s, {plan.mean_per_s:,.4g}/s in the mean "
         f"and {plan.peak_per_s:,.4g}/s in the busiest minute; service {latency(plan.service_ms)}",
-        f"replicas = current × {rules.signal} per replica / {rules.target:g}, rounded up, unless within "
-        f"{percent(rules.tolerance)} of it; every {rules.sync_s:g} s, down only after {rules.down_window_s:g} s",
+        _rule(plan.scaler),
         "a replica is paid from its order until it has drained",
         *plan.warnings,
         LIMITS,
     ]
+
+
+def _rule(rules: Rules) -> str:
+    """How it decides, in words."""
+    if isinstance(rules, Knative):
+        return (
+            f"replicas = requests in flight over {rules.stable_window_s:g} s / {rules.target:g}, rounded up, every "
+            f"{rules.tick_s:g} s; in panic those of {rules.panic_fraction * rules.stable_window_s:g} s, and never fewer"
+        )
+    if isinstance(rules, Hpa | Keda):
+        hpa = rules.hpa if isinstance(rules, Keda) else rules
+        return (
+            f"replicas = current × {hpa.signal} per replica / {hpa.target:g}, rounded up, unless within "
+            f"{percent(hpa.tolerance)} of it; every {hpa.sync_s:g} s, down only after {hpa.down_window_s:g} s"
+        )
+    return (
+        f"replicas = ongoing requests over {rules.look_back_s:g} s / {rules.target:g}, rounded up, once that has held "
+        f"for {rules.up_delay_s:g} s, downwards for {rules.down_delay_s:g} s"
+    )

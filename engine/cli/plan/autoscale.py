@@ -9,7 +9,7 @@ import click
 
 from engine.cli.door import say_json, say_table
 from engine.cli.plan.pairs import number_pairs, read_text
-from engine.records.autoscaling import FleetSettings, Hpa, Keda, Signal
+from engine.records.autoscaling import FleetSettings, Hpa, Keda, Knative, RayServe, Rules, Signal
 from engine.records.checked import checked
 from engine.reports.autoscale_yaml import manifest
 from engine.reports.plan_autoscale import answer, notes, rows
@@ -24,8 +24,10 @@ from engine.reports.plan_autoscale import answer, notes, rows
 @click.option("--rate", "rates", multiple=True, metavar="REQUESTS/S:SECONDS", help="Instead: made-up traffic in steps.")
 @click.option("--service-ms", type=float, required=True, help="Mean time of one request on a replica.")
 @click.option("--service-cv", type=float, default=0.5, show_default=True, help="Its coefficient of variation.")
-@click.option("--scaler", type=click.Choice(["hpa", "keda"]), default="hpa", show_default=True)
-@click.option("--signal", type=click.Choice(get_args(Signal)), default="requests", show_default=True)
+@click.option("--scaler", type=click.Choice(["hpa", "keda", "knative", "ray-serve"]), default="hpa", show_default=True)
+@click.option(
+    "--signal", type=click.Choice(get_args(Signal)), default="requests", show_default=True, help="Of HPA and KEDA."
+)
 @click.option("--target", type=float, required=True, help="Per replica: busy share, requests/s, or in flight.")
 @click.option("--min", "min_replicas", type=int, default=2, show_default=True)
 @click.option("--max", "max_replicas", type=int, default=100, show_default=True)
@@ -64,7 +66,7 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Simulate HPA or KEDA on a trace, beside a static fleet."""
+    """Simulate HPA, KEDA, Knative or Ray Serve on a trace, beside a static fleet."""
     from engine.planning.autoscale import plan_autoscale
     from engine.simulation.arrivals import lognormal_service, read_times, steps
 
@@ -91,7 +93,10 @@ FLEET = (
 )  # fmt: skip
 
 
-def _rules(given: dict[str, Any]) -> Hpa | Keda:
+def _rules(given: dict[str, Any]) -> Rules:
+    if given["scaler"] in ("knative", "ray-serve"):  # by requests in flight, whatever --signal says
+        cls = Knative if given["scaler"] == "knative" else RayServe
+        return checked(cls, target=given["target"])  # type: ignore[no-any-return]
     hpa = checked(Hpa, **{name: given[name] for name in ("signal", "target", "sync_s", "down_window_s", "tolerance")})
     if given["scaler"] == "hpa":
         return hpa  # type: ignore[no-any-return]

@@ -8,16 +8,19 @@ from typing import Protocol
 import numpy as np
 
 from engine.errors import InvalidRequest
-from engine.records.autoscaling import FleetRun, FleetSettings, Hpa, Keda, Timeline
+from engine.records.autoscaling import FleetRun, FleetSettings, Keda, Knative, RayServe, Rules, Timeline
 from engine.simulation.autoscale.advance import SERVED, SHED, TIMED_OUT
 from engine.simulation.autoscale.fleet import Fleet, View
 from engine.simulation.autoscale.hpa import HpaScaler
 from engine.simulation.autoscale.keda import KedaScaler
+from engine.simulation.autoscale.knative import KnativeScaler
+from engine.simulation.autoscale.ray_serve import RayServeScaler
 from engine.simulation.queue import as_traffic
 
 GIVE_UP_S = 3600.0  # after the last arrival
 LONGEST_S = 14 * 86_400.0
 MOST_POINTS = 2000
+MOST_LOOKS = 1_000_000
 
 
 class Scaler(Protocol):
@@ -58,7 +61,7 @@ def static(n_replicas: int, fleet: FleetSettings) -> FleetSettings:
 
 
 def simulate(
-    arrivals_s: np.ndarray, services_s: np.ndarray, settings: FleetSettings, rules: Hpa | Keda | None, seed: int = 0
+    arrivals_s: np.ndarray, services_s: np.ndarray, settings: FleetSettings, rules: Rules | None, seed: int = 0
 ) -> FleetRun:
     """The whole trace, exactly, for its start-up times. rules None: a static fleet of the first replicas.
 
@@ -68,6 +71,11 @@ def simulate(
     arrivals, services = as_traffic(arrivals_s, services_s)
     if arrivals[-1] > LONGEST_S:
         raise InvalidRequest(f"a trace is at most 14 days long, this one is {arrivals[-1] / 86_400:,.1f}")
+    if rules is not None and arrivals[-1] / rules.look_s > MOST_LOOKS:
+        raise InvalidRequest(
+            f"a look every {rules.look_s:g} s in a trace of {arrivals[-1]:,.0f} s is more than {MOST_LOOKS:,} looks: "
+            "give a shorter trace or look more seldom"
+        )
     fleet = Fleet(arrivals, services, settings, seed)
     scaler = _scaler(rules, settings)
     drawn = _drive(fleet, scaler, settings)
@@ -75,11 +83,15 @@ def simulate(
     return _outcome(name, fleet, settings, drawn)
 
 
-def _scaler(rules: Hpa | Keda | None, settings: FleetSettings) -> Scaler:
+def _scaler(rules: Rules | None, settings: FleetSettings) -> Scaler:
     if rules is None:
         return StaticScaler(settings.first)
     if isinstance(rules, Keda):
         return KedaScaler(rules, settings.first, settings.min_replicas)
+    if isinstance(rules, Knative):
+        return KnativeScaler(rules)
+    if isinstance(rules, RayServe):
+        return RayServeScaler(rules)
     if not settings.min_replicas or not settings.first:
         raise InvalidRequest("an HPA keeps at least 1 replica; to scale to 0 use KEDA")
     return HpaScaler(rules, settings.first)

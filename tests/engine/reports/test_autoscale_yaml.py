@@ -1,7 +1,7 @@
 import pytest
 
 from engine.errors import InvalidRequest
-from engine.records.autoscaling import FleetSettings, Hpa, Keda
+from engine.records.autoscaling import FleetSettings, Hpa, Keda, Knative, RayServe
 from engine.reports.autoscale_yaml import manifest
 
 HPA = """\
@@ -69,3 +69,12 @@ def test_a_scaled_object():
 def test_what_is_no_name_does_not_reach_the_yaml(name):
     with pytest.raises(InvalidRequest, match="Kubernetes name"):
         manifest(FleetSettings(), Hpa(), name)
+
+
+def test_knative_and_ray_serve():
+    text = manifest(FleetSettings(min_replicas=0), Knative(target=7), "model")
+    assert text.startswith("apiVersion: serving.knative.dev/v1\nkind: Service\n")
+    assert '        autoscaling.knative.dev/target: "7"\n' in text
+    assert '        autoscaling.knative.dev/panic-threshold-percentage: "200"\n' in text
+    text = manifest(FleetSettings(concurrency=5), RayServe(), "model")
+    assert "          target_ongoing_requests: 2\n          min_replicas: 2\n          initial_replicas: 2\n" in text

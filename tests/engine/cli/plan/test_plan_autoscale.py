@@ -39,6 +39,14 @@ def test_a_trace_and_the_yaml_alone(tmp_path):
     assert run(*words, "--yaml").output.startswith("apiVersion: keda.sh/v1alpha1")
 
 
+@pytest.mark.parametrize(("scaler", "begins"), [("knative", "apiVersion: serving"), ("ray-serve", "applications:")])
+def test_the_other_scalers(scaler, begins):
+    answer = json.loads(run(*STEP, "--scaler", scaler, "--target", "0.6", "--json").output)
+    assert answer["scaler"]["kind"] == scaler.replace("-", "_")
+    assert answer["scaled"]["most_replicas"] > 2
+    assert answer["yaml"].startswith(begins)
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
