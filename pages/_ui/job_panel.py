@@ -38,13 +38,18 @@ def live_jobs(study_id: str | None, *, key: str) -> None:
 
 
 def draw_live(study_id: str | None, names: Mapping[str, str], *, key: str) -> None:
-    """What happens every second: one or two queries, a row per job. A whole run follows when a job came or ended."""
-    states = loaders.active_jobs(study_id)
+    """What happens every second: a look that all who watch share, a row per job.
+
+    A whole run follows when a job came or ended.
+    """
+    states = loaders.watched_jobs(study_id)
     if {state.experiment_id for state in states} != names.keys():
         st.rerun()  # figures changed
     if not states:
         return
-    everything = loaders.active_jobs(None) if study_id else states
+    everything = (
+        loaders.watched_jobs(None) if study_id and any(state.status == "queued" for state in states) else states
+    )
     waiting = [one.experiment_id for one in everything if one.status == "queued"]
     places = {experiment_id: place for place, experiment_id in enumerate(waiting, 1)}
     running = len(waiting) < len(everything)
@@ -154,6 +159,7 @@ def _retry(experiment_id: str) -> None:
 def _tell(work: Callable[[], object], done: str) -> None:
     try:
         work()
+        loaders.look_again()
     except WhetstoneError as error:
         st.toast(plain(error, 300), icon=":material/error:")
     else:

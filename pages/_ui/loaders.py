@@ -1,4 +1,4 @@
-"""What pages read from the history, kept until the history's version counter moves. Progress of jobs is never kept.
+"""What pages read from the history, kept until its version counter moves; progress of jobs for half a second at most.
 
 Every cached function takes `seen`, the answer of `version()`: database and counter. A finished run moves the counter,
 a progress report does not. Lists are tuples of frozen records that all sessions share: nobody may change them. What can
@@ -7,6 +7,7 @@ never change any more (a run that has ended, a certificate) is read once per pro
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -35,6 +36,7 @@ from storage.ledger import Ledger
 Seen = tuple[str, int]
 Runs = tuple[ExperimentSummary, ...]
 Table = tuple[CompareRow, ...]
+SHARED_S = 0.5  # sessions that watch the same jobs share one look at them for so long
 OfStudy = TypeVar("OfStudy", ExperimentSummary, Certificate)
 
 
@@ -224,9 +226,31 @@ def certificate(certificate_id: str, seen: Seen) -> Certificate:
     return ledger().certificate(certificate_id)
 
 
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _looks(url: str) -> dict[str | None, tuple[float, list[JobState]]]:
+    """When this process last looked at the jobs of a study, by `time.monotonic()`, and what it saw."""
+    return {}
+
+
 def active_jobs(study_id: str | None) -> list[JobState]:
-    """The jobs of a study (None: of all) that wait or run, as they stand now: one query, never cached."""
-    return ledger().queue.states(study_id, active_only=True)
+    """The jobs of a study (None: of all) that wait or run, as they stand now: one query."""
+    found = ledger().queue.states(study_id, active_only=True)
+    _looks(settings().database_url)[study_id] = (time.monotonic(), found)
+    return found
+
+
+def watched_jobs(study_id: str | None) -> list[JobState]:
+    """The same for the many sessions that watch: at most SHARED_S old, one query for all of them.
+
+    Never older than what `active_jobs` last told anybody; what they get is shared and not to be changed.
+    """
+    at, known = _looks(settings().database_url).get(study_id, (-SHARED_S, []))
+    return known if time.monotonic() - at < SHARED_S else active_jobs(study_id)
+
+
+def look_again() -> None:
+    """Forget what was seen of the jobs: somebody has just changed one."""
+    _looks(settings().database_url).clear()
 
 
 @st.cache_data(show_spinner=False, ttl=60)
