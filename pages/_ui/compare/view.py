@@ -13,7 +13,7 @@ from pages._ui.compare.order import ASKED, Filters
 from pages._ui.preferences import remember, remembered
 
 MEMORY = "compare"
-MOST_CHOSEN, PER_PAGE = 10, 30
+MOST_CHOSEN, PER_PAGE = 10, 20
 ORDERS = {"up": "Smallest first", "down": "Largest first"}
 FILTERS = ("text", "statuses", "outcomes", "runs")
 FOLDED = ("statuses", "outcomes", "archived", "intervals", "parameters", "figures", "facts")  # inside of popovers
