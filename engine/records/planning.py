@@ -94,7 +94,7 @@ class Fleet(Record):
     machine: Machine
     n_replicas: int
     exact_replicas: float = Field(description="Before rounding up and before the minimum.")
-    why: str = Field(description="What decided the number: the peak, the minimum, or the loss of one replica.")
+    why: str = Field(description="What decided the number: the peak, the minimum, or a lost replica.")
     cost_per_month: float = Field(description="30 days of 24 hours.")
     cost_per_1k_full: float = Field(description="Per 1,000 requests when every replica is always busy.")
     cost_per_1k_real: float = Field(description="Per 1,000 requests at the average traffic.")

@@ -66,6 +66,7 @@ def test_pages_of_a_filled_history(running, filled, visit):
         "failed": f"experiment?id={filled.failed}",
         "certificate": f"certificate?id={filled.certificate}",
         "history": "history",
+        "plan": f"plan?study={filled.study}&pl-low=20",
         "measuring": "measuring",
         "no such study": "study?study=nothing",
     }.items():
