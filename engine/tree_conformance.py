@@ -57,10 +57,12 @@ def _pairs(line: list[Artefact], recipe: Recipe, runtime: Choice) -> list[Pair]:
     def own(artefact: Artefact) -> tuple[Artefact, Choice]:
         return artefact, Choice(name=reference_runtime(artefact.manifest.format))
 
-    forest, pairs = line[0], []
-    if forest.manifest.format not in FORMATS:
+    first = next((i for i, one in enumerate(line) if one.manifest.format in FORMATS), None)
+    if first is None:
         return []
-    for step, before, after in zip(recipe.steps, line[:-1], line[1:], strict=True):
+    begin = max(0, first - 1)  # trees that came from ONNX: the step that read them is asked too
+    forest, pairs = line[first], []
+    for step, before, after in zip(recipe.steps[begin:], line[begin:-1], line[begin + 1 :], strict=True):
         lever = levers()[step.lever]
         if lever.exact or step.lever.startswith("export."):
             pairs.append(Pair(step.lever, lever.exact, forest, own(before), own(after)))
@@ -90,13 +92,15 @@ def _ask(pair: Pair, evalset: Path, threads: int) -> Conformance:
             read=[pair.forest.folder, evalset / SPLIT],
             write=made,
         )
-        score = pair.forest.manifest.signature.outputs[0].name
+        signature = pair.forest.manifest.signature
+        score = signature.score_output or signature.outputs[0].name
         right, got = (
             _answers(*each, made.parent, Path(folder) / name, threads)[score]
             for name, each in (("right", pair.right), ("got", pair.got))
         )
         probes = Probes(*(np.load(made / f"{name}.npy", allow_pickle=False) for name in ("input_0", *_PARTS)))
-        found = difference(right, got, probes, RELATIVE if pair.exact else SINGLE)
+        exact = float(np.finfo(np.float32).eps) if right.dtype == np.float32 else RELATIVE
+        found = difference(right, got, probes, exact if pair.exact else SINGLE)
     columns = answer["columns"]
     result = Conformance(
         what=pair.what,

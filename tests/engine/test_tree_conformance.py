@@ -51,6 +51,24 @@ def test_another_runtime_of_the_same_file_is_asked_too(tmp_path, evalset):
     assert (found.what, found.n_differ) == ("lightgbm_native", 0)
 
 
+def test_trees_from_onnx_are_asked_from_the_step_that_read_them_on(tmp_path):
+    from engine.quantisation.tree_bins import TreeBins
+    from tests.engine.export.test_onnx_trees_to_lightgbm import OnnxTreesToLightgbm, sklearn_artefact, step, table
+
+    source = sklearn_artefact("boosting, three classes", tmp_path / "source")
+    text = step(OnnxTreesToLightgbm(), source, tmp_path / "text")
+    binned = step(TreeBins(), text, tmp_path / "binned")
+    folder = tmp_path / "evalset" / "selection"
+    folder.mkdir(parents=True)
+    (folder / "inputs.json").write_text('["X"]')
+    np.save(folder / "input_0.npy", table())
+    steps = (Step(lever="export.onnx_trees_to_lightgbm"), Step(lever="quantisation.tree_bins"))
+    read, bins = check_line([source, text, binned], Recipe(steps=steps), OWN, folder.parent, 1)
+    assert (read.what, read.exact) == ("export.onnx_trees_to_lightgbm", False)
+    assert read.n_differ < 0.01 * read.n_rows, "but for values that LightGBM reads as 0"
+    assert (bins.what, bins.exact, bins.n_differ) == ("quantisation.tree_bins", True, 0)
+
+
 def test_a_lever_that_changes_answers_and_a_net_are_not_asked(tmp_path, evalset):
     line = [forest_artefact("categorical", tmp_path / "a"), forest_artefact("categorical", tmp_path / "b")]
     recipe = Recipe(steps=(Step(lever="pruning.fewer_trees"),))
