@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.errors import DoesNotFit
 from engine.graph import torch_program, torchscript_program
@@ -19,11 +19,9 @@ from engine.graph.onnx_files import (
     save_model,
 )
 from engine.graph.onnx_session import MODEL_FILE
+from engine.graph.torch_onnx import cause, write_onnx
 from engine.plugin import Artefact, Context, Lever, Prediction
-from engine.records import Manifest, Signature
-
-if TYPE_CHECKING:
-    from torch.export import ExportedProgram
+from engine.records import Manifest
 
 SCRIPT_OPSET = 17  # the newest that the older exporter writes without gaps
 
@@ -51,24 +49,15 @@ class TorchToOnnx(Lever):
 
     def apply(self, source: Artefact, out: Path, context: Context) -> dict[str, Any]:
         """Write model.onnx with the inputs and outputs of the program under the same names."""
-        import torch
-
         signature = source.manifest.signature
         large = is_large(source.folder)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                context.progress(0.3, "writing ONNX")
-                if source.manifest.format == "torchscript":
-                    _write_script(source, out, large)
-                else:
-                    _write_program(torch_program.load(source.folder), out, signature, large)
-        except (torch.onnx.errors.OnnxExporterError, torch.onnx.errors.UnsupportedOperatorError) as error:
-            raise DoesNotFit(f"PyTorch cannot write this program as ONNX: {_cause(error)}") from error
+        context.progress(0.3, "writing ONNX")
+        if source.manifest.format == "torchscript":
+            _write_script(source, out, large)
+        else:
+            write_onnx(torch_program.load(source.folder), out, signature, large=large)
         context.progress(0.8, "checking that it loads")
         model = load_model(out)
-        if not large:
-            save_model(model, out)
         check_result(out, signature)
         opset = next(entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))
         notes: dict[str, Any] = {
@@ -85,21 +74,6 @@ class TorchToOnnx(Lever):
         return notes
 
 
-def _write_program(program: ExportedProgram, out: Path, signature: Signature, large: bool) -> None:
-    import torch
-
-    torch.onnx.export(
-        program,
-        (),
-        out / MODEL_FILE,
-        dynamo=True,
-        input_names=[spec.name for spec in signature.inputs],
-        output_names=[spec.name for spec in signature.outputs],
-        external_data=large,
-        verbose=False,
-    )
-
-
 def _write_script(source: Artefact, out: Path, large: bool) -> None:
     """The older exporter, which takes neither dictionaries nor 2 GB: for those the module becomes a program first."""
     import torch
@@ -110,25 +84,24 @@ def _write_script(source: Artefact, out: Path, large: bool) -> None:
     with torch.inference_mode():
         nested = not isinstance(module(*given), torch.Tensor | tuple)
     if nested or large:
-        _write_program(torchscript_program.as_program(module, signature), out, signature, large)
+        write_onnx(torchscript_program.as_program(module, signature), out, signature, large=large)
         return
-    torch.onnx.export(
-        module,
-        tuple(given),
-        out / MODEL_FILE,
-        dynamo=False,
-        opset_version=SCRIPT_OPSET,
-        input_names=[spec.name for spec in signature.inputs],
-        output_names=[spec.name for spec in signature.outputs],
-        dynamic_axes={
-            spec.name: {axis: size for axis, size in enumerate(spec.shape) if isinstance(size, str)}
-            for spec in (*signature.inputs, *signature.outputs)
-        },
-    )
-
-
-def _cause(error: BaseException) -> str:
-    """The innermost reason in one line; the outer ones are advice about reports and versions."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return str(error).strip().split("\n")[0][:300]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            torch.onnx.export(
+                module,
+                tuple(given),
+                out / MODEL_FILE,
+                dynamo=False,
+                opset_version=SCRIPT_OPSET,
+                input_names=[spec.name for spec in signature.inputs],
+                output_names=[spec.name for spec in signature.outputs],
+                dynamic_axes={
+                    spec.name: {axis: size for axis, size in enumerate(spec.shape) if isinstance(size, str)}
+                    for spec in (*signature.inputs, *signature.outputs)
+                },
+            )
+    except (torch.onnx.errors.OnnxExporterError, torch.onnx.errors.UnsupportedOperatorError) as error:
+        raise DoesNotFit(f"PyTorch cannot write this program as ONNX: {cause(error)}") from error
+    save_model(load_model(out), out)

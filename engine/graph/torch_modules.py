@@ -7,7 +7,11 @@ know becomes such a module again, with the same numbers: answers stay bit for bi
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from engine.graph import torch_program, torchscript_program
+from engine.records import Signature
 
 if TYPE_CHECKING:
     from torch import fx, nn
@@ -44,6 +48,13 @@ def trainable(program: ExportedProgram) -> fx.GraphModule:
         if parameter.is_floating_point():
             parameter.requires_grad_(True)
     return rebuilt
+
+
+def trainable_from(folder: Path, model_format: str, signature: Signature) -> fx.GraphModule:
+    """The same from the payload of a torch.export program or a TorchScript module."""
+    if model_format == "torchscript":
+        return trainable(torchscript_program.as_program(torchscript_program.load(folder), signature))
+    return trainable(torch_program.load(folder))
 
 
 def layers(module: fx.GraphModule) -> dict[str, nn.Module]:

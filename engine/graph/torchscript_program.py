@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,9 @@ def as_program(module: ScriptModule, signature: Signature) -> ExportedProgram:
     from torch._export.converter import TS2EPConverter
 
     try:
-        return TS2EPConverter(module, tuple(examples(signature))).convert()  # type: ignore[no-any-return]
+        with warnings.catch_warnings():  # counters of training that evaluation never reads
+            warnings.simplefilter("ignore")
+            return TS2EPConverter(module, tuple(examples(signature))).convert()  # type: ignore[no-any-return]
     except (RuntimeError, ValueError, KeyError, TypeError, AttributeError) as error:  # whatever it does not know
         raise DoesNotFit(f"PyTorch cannot turn this TorchScript into a program: {first_line(error)}") from error
 

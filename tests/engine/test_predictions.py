@@ -50,6 +50,8 @@ WIDE, SMALL = net("Gemm"), net("Gemm", n_parameters=41_000)
         ("quantisation.weights_int8", SMALL, VNNI, "Likely slower"),
         ("quantisation.equalise_inputs", WIDE, VNNI, "No difference"),
         ("pruning.weights", WIDE, VNNI, "No difference"),
+        ("pruning.channels", net(model_format="torch_export", shape=("b", 3, 8, 8)), VNNI, "Likely faster"),
+        ("pruning.channels", net(model_format="torchscript", n_parameters=900), VNNI, "Worth a try"),
         ("export.onnx_optimise", WIDE, VNNI, "No difference"),
         ("export.onnx_optimise", net("LinearClassifier", "ZipMap"), VNNI, "Worth a try"),
         ("export.torch_to_onnx", net(model_format="torch_export", shape=("b", 3, 8, 8)), VNNI, "Likely faster"),
