@@ -33,6 +33,7 @@ from . import kernels, tables
 from .jit import compiled
 
 VERSION = 1
+Call = tuple[Callable[..., None], tuple[Any, ...]]
 _DTYPES = frozenset({np.dtype(np.float64), np.dtype(np.float32)})
 # Fewer rows than this go to the row kernel: where the blocks begin to be quicker, by kernel and whether there are sets.
 # `python -m benchmarks trees` times both kernels from 1 to 64 rows. Seven models of 200 to 1,500 trees crossed at 15 to
@@ -49,6 +50,13 @@ def load(path: str | Path, threads: int = 1) -> Model:
     """The model of a forest.npz. threads: for batches of 1,024 rows and more. Raises ValueError for a damaged file."""
     with np.load(path, allow_pickle=False) as file:
         return Model({name: file[name] for name in file.files}, threads)
+
+
+class _Rooms(threading.local):
+    """Of each thread: its kernels, with the tables they read and the room they write to."""
+
+    def __init__(self) -> None:
+        self.calls: dict[tuple[int, bool], Call] = {}
 
 
 class Model:
@@ -69,7 +77,7 @@ class Model:
         self._row = {raw: tables.row_tables(arrays, self.about, raw) for raw in (False, True)}
         self._block = {raw: tables.block_tables(arrays, self.about, raw) for raw in (False, True)}
         self._form = (arrays["thresholds"].shape[1].bit_length() - 1, sets)
-        self._rooms = threading.local()  # each thread's kernels with the tables they read and the room they write to
+        self._rooms = _Rooms()
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self._threads = threads
 
@@ -90,7 +98,7 @@ class Model:
         else:
             n_blocks = -(-n // kernels.BLOCK)
             edges = [min(n, n_blocks * i // self._threads * kernels.BLOCK) for i in range(self._threads + 1)]
-            list(self._pool.map(lambda part: self._part(rows, *part, width, raw, out), pairwise(edges)))
+            list(self._pool.map(lambda part: self._part(rows, part[0], part[1], width, raw, out), pairwise(edges)))
         return out.reshape(-1) if self.n_classes == 1 else out
 
     def width(self, n_rows: int) -> int:
@@ -100,15 +108,15 @@ class Model:
         return kernels.NARROW if n_rows <= kernels.NARROW else kernels.BLOCK
 
     def _part(self, rows: np.ndarray, first: int, last: int, width: int, raw: bool, out: np.ndarray) -> None:
-        kernel, arguments = self._rooms.__dict__.get((width, raw)) or self.call(width, raw)
+        kernel, arguments = self._rooms.calls.get((width, raw)) or self.call(width, raw)
         kernel(rows, first, last, *arguments, out)
 
-    def call(self, width: int, raw: bool) -> tuple[Callable[..., None], tuple[Any, ...]]:
+    def call(self, width: int, raw: bool) -> Call:
         """This thread's kernel for blocks of `width` rows, 0: for few rows, with all arguments between rows and out."""
         if width:
             room = tables.block_room(self.arrays, self.about, width)
             found = compiled("block", *self._form, width), (*self._block[raw], *room)
         else:
             found = compiled(self.few), (*self._row[raw], *tables.row_room(self.arrays, self.about))
-        self._rooms.__dict__[width, raw] = found
+        self._rooms.calls[width, raw] = found
         return found

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import kernels
+from .vectors import LANES
 
 LINKS = {
     "identity": kernels.IDENTITY,
@@ -139,7 +140,7 @@ def block_room(arrays: dict[str, np.ndarray], about: dict[str, Any], width: int)
     Columns, slots (as bytes and as words), bins of one feature, sums, masks of the sets and the words they are made
     from. The first slots hold the numbers of the leaves.
     """
-    bins, codes, n_groups = arrays["nans"].dtype, arrays["codes"], width // kernels.LANES
+    bins, codes, n_groups = arrays["nans"].dtype, arrays["codes"], width // LANES
     columns = _aligned(max(1, len(arrays["nans"])) * width * bins.itemsize).view(bins)
     slots = _aligned(about["slots"] * width)
     slots[: about["leaves"] * width] = np.repeat(np.arange(about["leaves"], dtype=np.uint8), width)
