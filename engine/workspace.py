@@ -6,6 +6,7 @@ manifests/<key>.json       what is known about a payload, by upload or by step k
 evalsets/<id>/             an evaluation set bound to a model, one folder per split
 tables/<id>/               an uploaded data file, read once
 samples/<id>.arrow         raw timing samples
+curves/<study>-<over>.json quality by number of trees or features
 ```
 An id is the SHA-256 of the canonical listing (sorted name, size, SHA-256 of each file). Two builders racing end with
 the same folder: "already there" is success.
@@ -36,7 +37,7 @@ class Workspace:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        for name in ("artefacts", "manifests", "evalsets", "tables", "samples", "tmp"):
+        for name in ("artefacts", "manifests", "evalsets", "tables", "samples", "curves", "tmp"):
             (root / name).mkdir(parents=True, exist_ok=True)
 
     @contextmanager

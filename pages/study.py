@@ -11,6 +11,7 @@ from pages._ui.parts import card_title, head
 from pages._ui.request_line import operators_card, request_card, request_share
 from pages._ui.standing import study_verdict
 from pages._ui.study.baseline import baseline_tiles, primary
+from pages._ui.study.curves import curves_fold
 from pages._ui.study.ended_jobs import ended_jobs
 from pages._ui.study.promise_card import promise_card
 from pages._ui.study.recipe_builder import recipe_builder
@@ -57,5 +58,6 @@ with st.grid(2, min_column_width=360):
         with st.container(height=min(QUEUE_PX, ROW_PX * (len(runs) + 1) + 20), border=False, key="st-queue-rows"):
             live_jobs(study.id, key="st")
             ended_jobs(runs, rows, whole, key="st")
+curves_fold(study, manifest)
 st.subheader("Try something", anchor=False)
 recipe_builder(study, manifest, runs)
