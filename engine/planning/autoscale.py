@@ -41,7 +41,7 @@ def plan_autoscale(
     scaled = simulate(arrivals, services, fleet, rules, seed)
     tried = []
     for factor in TARGET_FACTORS if others else ():
-        other = with_target(rules, factor)
+        other = at_target(rules, rules.target * factor)
         tried.append((other.target, simulate(arrivals, services, fleet, other, seed)))
     return AutoscalePlan(
         fleet=fleet,
@@ -64,9 +64,9 @@ def busiest_minute_per_s(arrivals_s: np.ndarray) -> float:
     return float(counts.max()) / (60.0 if span_s >= 60 else max(span_s, 1.0))
 
 
-def with_target(rules: Rules, factor: float) -> Rules:
+def at_target(rules: Rules, target: float) -> Rules:
     """The same rules at another target; a cpu target stays below 1."""
-    target = min(rules.target * factor, 0.95) if rules.signal == "cpu" else rules.target * factor
+    target = min(target, 0.95) if rules.signal == "cpu" else target
     if isinstance(rules, Keda):
         return rules.model_copy(update={"hpa": rules.hpa.model_copy(update={"target": target})})
     return rules.model_copy(update={"target": target})
@@ -119,10 +119,12 @@ def _warnings(fleet: FleetSettings, rules: Rules, run: FleetRun, peak_busy: floa
 def _from_zero(fleet: FleetSettings, run: FleetRun) -> list[str]:
     cold_s, limit_s = fleet.cold_start_s, fleet.slo_ms / 1000
     parts = f"start {np.mean(fleet.startup_s):g} s + load {fleet.load_s:g} s + first call {fleet.first_call_s:g} s"
-    said = [f"a cold start takes {cold_s:g} s ({parts}); it happened {run.n_cold_starts:,} times in this trace"]
-    price = f"1 replica always kept costs {fleet.price_per_hour * MONTH_H:,.0f} a month"
+    said = [f"a cold start takes {cold_s:g} s ({parts}); cold starts in this trace: {run.n_cold_starts:,}"]
+    kept = f", which costs {fleet.price_per_hour * MONTH_H:,.0f} a month" if fleet.price_per_hour else ""
     if fleet.timeout_s is not None and cold_s > fleet.timeout_s:
-        said.append(f"the first requests exceed the timeout of {fleet.timeout_s:g} s and fail: min replicas 1; {price}")
+        said.append(
+            f"the first requests exceed the timeout of {fleet.timeout_s:g} s and fail: keep min replicas at 1{kept}"
+        )
     elif cold_s > limit_s:
-        said.append(f"the first requests exceed the SLO of {fleet.slo_ms:g} ms: min replicas 1 prevents it; {price}")
+        said.append(f"the first requests exceed the SLO of {fleet.slo_ms:g} ms: keep min replicas at 1{kept}")
     return said

@@ -213,8 +213,14 @@ class AutoscalePlan(Record):
     warnings: tuple[str, ...]
 
     @property
-    def scaling_pays(self) -> bool:
-        """Cheaper than the static fleet, and no more minutes beyond the SLO."""
-        return self.scaled.replica_hours < self.static.replica_hours and (
-            self.scaled.bad_minutes <= self.static.bad_minutes
-        )
+    def best(self) -> tuple[float, FleetRun] | None:
+        """Target and run with the fewest replica-hours of those that pay; None: keep the static fleet.
+
+        It pays when it takes fewer replica-hours than the static fleet and no more minutes lie beyond the SLO.
+        """
+        paying = [
+            (target, run)
+            for target, run in ((self.scaler.target, self.scaled), *self.tried)
+            if run.replica_hours < self.static.replica_hours and run.bad_minutes <= self.static.bad_minutes
+        ]
+        return min(paying, key=lambda one: one[1].replica_hours, default=None)

@@ -13,16 +13,23 @@ LIMITS = (
 
 def answer(plan: AutoscalePlan, currency: str) -> str:
     """The answer first: keep the static fleet, or scale and save so much."""
-    scaled, fixed = plan.scaled, plan.static
-    if plan.scaling_pays:
-        saved = 1 - scaled.replica_hours / fixed.replica_hours
-        lead = f"Scale: {percent(saved)} fewer replica-hours than {fixed.most_replicas:,} fixed replicas"
+    fixed, best = plan.static, plan.best
+    if best is None:
+        scaled, lead = plan.scaled, f"Keep {fixed.most_replicas:,} fixed replicas"
     else:
-        lead = f"Keep {fixed.most_replicas:,} fixed replicas"
-    return (
+        target, scaled = best
+        saved = 1 - scaled.replica_hours / fixed.replica_hours
+        lead = (
+            f"Scale by {plan.scaler.signal} at {target:g}: {percent(saved)} fewer replica-hours than "
+            f"{fixed.most_replicas:,} fixed replicas"
+        )
+    text = (
         f"{lead}; beyond {latency(plan.fleet.slo_ms)} in {scaled.bad_minutes:,} of {scaled.n_minutes:,} minutes "
-        f"scaled, in {fixed.bad_minutes:,} fixed; {money(scaled.cost, currency)} against {money(fixed.cost, currency)}"
+        f"scaled, in {fixed.bad_minutes:,} fixed"
     )
+    if not plan.fleet.price_per_hour:
+        return text
+    return f"{text}; {money(scaled.cost, currency)} against {money(fixed.cost, currency)}"
 
 
 def rows(plan: AutoscalePlan, currency: str) -> list[dict[str, str]]:

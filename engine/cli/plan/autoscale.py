@@ -67,24 +67,27 @@ def command(
     **given: Any,
 ) -> None:
     """Simulate HPA, KEDA, Knative or Ray Serve on a trace, beside a static fleet."""
-    from engine.planning.autoscale import plan_autoscale
+    from engine.planning.autoscale import at_target, plan_autoscale
     from engine.simulation.arrivals import lognormal_service, read_times, steps
 
     fleet = checked(FleetSettings, **{name: given[name] for name in FLEET}, price_per_hour=given["price"])
     rules = _rules(given)
-    text = manifest(fleet, rules, deployment)
     if as_yaml:
-        click.echo(text, nl=False)
+        click.echo(manifest(fleet, rules, deployment), nl=False)
         return
     arrivals = steps(number_pairs("--rate", rates), seed) if trace is None else read_times(read_text(trace))
     services = lognormal_service(service_ms / 1000, service_cv, len(arrivals), seed + 1)
     plan = plan_autoscale(arrivals, services, fleet, rules, n_static=n_static, others=others, seed=seed)
+    text = manifest(fleet, rules if plan.best is None else at_target(rules, plan.best[0]), deployment)
     if as_json:
-        say_json({"answer": answer(plan, currency), "currency": currency, **plan.model_dump(mode="json"), "yaml": text})
+        kept = "static" if plan.best is None else {"target": plan.best[0]}
+        head = {"answer": answer(plan, currency), "recommended": kept, "currency": currency}
+        say_json({**head, **plan.model_dump(mode="json"), "yaml": text})
         return
     click.echo(answer(plan, currency) + "\n")
     say_table(rows(plan, currency), "no fleet")
-    click.echo("\n".join(["", *notes(plan), "", text]), nl=False)
+    about = "# the rules as simulated; fixed replicas are recommended" if plan.best is None else "# recommended"
+    click.echo("\n".join(["", *notes(plan), "", about, text]), nl=False)
 
 
 FLEET = (

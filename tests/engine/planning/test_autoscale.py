@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from engine.errors import InvalidRequest
-from engine.planning.autoscale import busiest_minute_per_s, cold_fraction, plan_autoscale, with_target
+from engine.planning.autoscale import at_target, busiest_minute_per_s, cold_fraction, plan_autoscale
 from engine.records.autoscaling import FleetSettings, Hpa, Keda
 from engine.reports.plan_autoscale import answer
 from engine.simulation.arrivals import lognormal_service, steps
@@ -24,7 +24,7 @@ def test_the_static_fleet_is_sized_by_the_busiest_minute_and_stands_beside():
     assert plan.static.most_replicas == 8
     assert plan.static.bad_minutes == 0
     assert plan.scaled.cost < plan.static.cost
-    assert not plan.scaling_pays  # the step's first minutes are beyond the SLO
+    assert plan.best is None  # the step's first minutes are beyond the SLO
     assert answer(plan, "USD").startswith("Keep 8 fixed replicas")
     assert [target for target, _ in plan.tried] == pytest.approx([21, 25.5, 36])
 
@@ -33,8 +33,8 @@ def test_slow_growth_lets_scaling_pay():
     ramp = [(rate, 60) for rate in (*range(20, 200, 6), *range(200, 20, -6))]
     rules = Hpa(signal="requests", target=25, down_window_s=60)
     plan = plan_autoscale(*traffic(*ramp), FleetSettings(startup_s=(5.0,), min_replicas=2), rules, n_static=6)
-    assert plan.scaling_pays
-    assert answer(plan, "USD").startswith("Scale: ")
+    assert plan.best == (25, plan.scaled)
+    assert answer(plan, "USD").startswith("Scale by requests at 25: ")
 
 
 def test_a_cold_start_beyond_the_timeout_is_told_with_what_prevents_it():
@@ -49,7 +49,7 @@ def test_a_cold_start_beyond_the_timeout_is_told_with_what_prevents_it():
     assert fleet.cold_start_s == 22
     assert plan.scaled.n_timed_out >= plan.scaled.n_cold_starts > 10
     assert any("start 5 s + load 15 s + first call 2 s" in one for one in plan.warnings)
-    assert any("exceed the timeout of 10 s" in one and "1,440 a month" in one for one in plan.warnings)
+    assert any("exceed the timeout of 10 s" in one and "costs 1,440 a month" in one for one in plan.warnings)
     assert plan.static.bad_minutes == 0
 
 
@@ -58,8 +58,8 @@ def test_the_cold_share():
 
 
 def test_other_targets_keep_the_rules():
-    assert with_target(Hpa(target=0.9), 1.2).target == 0.95
-    other = with_target(Keda(cooldown_s=7), 0.5)
+    assert at_target(Hpa(target=0.9), 1.08).target == 0.95
+    other = at_target(Keda(cooldown_s=7), 15)
     assert (other.cooldown_s, other.hpa.target) == (7, 15)
 
 

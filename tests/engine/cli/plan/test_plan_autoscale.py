@@ -22,11 +22,12 @@ def test_json_holds_both_fleets_the_timeline_and_the_yaml():
     assert answer["scaled"]["n_requests"] == answer["static"]["n_requests"]
     assert len(answer["scaled"]["timeline"]["time_s"]) > 30
     assert answer["yaml"].startswith("apiVersion: autoscaling/v2")
+    assert answer["recommended"] in ("static", {"target": 30})
 
 
 def test_words_answer_first_and_name_what_is_not_known():
     text = run(*STEP).output
-    assert text.splitlines()[0].startswith(("Keep 3 fixed replicas", "Scale: "))
+    assert text.splitlines()[0].startswith(("Keep 3 fixed replicas", "Scale by "))
     assert "not in it" in text
 
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import simpy
 
 from engine.records.autoscaling import FleetSettings
 from engine.simulation.arrivals import lognormal_service, poisson
@@ -27,6 +28,39 @@ def test_a_fixed_fleet_is_the_exact_queue(replicas, concurrency):
     assert ran.view.busy_s == pytest.approx(services.sum(), rel=1e-9)
     assert ran.view.in_flight_s == pytest.approx(expected.latencies_s.sum(), rel=1e-9)  # Little
     assert ran.paid_s == pytest.approx(replicas * expected.finishes_s.max())
+
+
+def test_simpy_agrees_while_the_fleet_grows():
+    """Replicas that are ordered at set times, as tokens that SimPy hands out in order."""
+    arrivals, services = poisson(300, 6000, seed=3), lognormal_service(0.02, 0.5, 6000, seed=4)
+    orders = {1.0: 2, 4.5: 3, 9.0: 1}
+    ran = fleet(arrivals, services, min_replicas=3, startup_s=(2.5,))
+    for at, more in orders.items():
+        ran.advance(at)
+        ran.scale_to(ran.view.n_current + more)
+    ran.advance(np.inf)
+    env = simpy.Environment()
+    free, finishes = simpy.Store(env), np.empty(len(arrivals))
+
+    def replica(ready_s):
+        yield env.timeout(ready_s)
+        yield free.put(None)
+
+    def request(i):
+        yield env.timeout(arrivals[i])
+        yield free.get()
+        yield env.timeout(services[i])
+        finishes[i] = env.now
+        yield free.put(None)
+
+    for ready_s, count in ((0, 3), *((at + 2.5, more) for at, more in orders.items())):
+        for _ in range(count):
+            env.process(replica(ready_s))
+    for i in range(len(arrivals)):
+        env.process(request(i))
+    env.run()
+    assert np.abs(ran.finishes - finishes).max() < 1e-9
+    assert (ran.finishes - arrivals).max() > 1  # there was something to disagree about
 
 
 def test_a_replica_serves_when_it_has_started_and_is_paid_from_its_order():
