@@ -86,15 +86,25 @@ class Channels(Lever):
         n_before = sum(each.numel() for each in net.parameters())
         given = examples(signature)
         notes: dict[str, Any] = {"rows_used": len(rows), "parameters_before": n_before}
+        kept = 1.0
         for turn in range(self.rounds):
-            share = 1 - (1 - self.ratio) ** (1 / self.rounds)
+            wanted = (1 - self.ratio) ** ((turn + 1) / self.rounds)
+            if wanted >= kept:  # rounding took more than this round asks for
+                continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                pruned = prune_channels(net, given, share, self.round_to, 2 if self.criterion == "l2" else 1)
-            if turn == 0:
-                notes |= {"layers_pruned": pruned.n_layers, "channels_before": pruned.channels_before}
-            notes |= {"channels_after": pruned.channels_after}
+                norm: Literal[1, 2] = 2 if self.criterion == "l2" else 1
+                pruned = prune_channels(net, given, 1 - wanted / kept, self.round_to, norm)
+            if pruned.n_layers == 0:  # few channels: they go in a later round, when the share is a whole step
+                continue
+            kept *= pruned.channels_after / pruned.channels_before
+            notes |= {"layers_pruned": pruned.n_layers, "channels_kept_fraction": kept}
             notes |= self._train(net, rows, signature, batch, context, turn)
+        if kept == 1.0:
+            raise DoesNotFit(
+                f"no channel was removed: every layer that could shrink has too few for a ratio of {self.ratio:.2g} in "
+                f"steps of {self.round_to}, or its channels are outputs"
+            )
         notes["statistics_measured"] = measure_statistics(net, rows, batch)
         context.progress(0.9, "writing ONNX")
         _write(net, out, signature, large=is_large(source.folder))

@@ -111,10 +111,11 @@ def test_the_weakest_channels_are_those_that_go():
         torch.testing.assert_close(module(example)[0], net(example), atol=1e-4, rtol=1e-3)
 
 
-def test_nothing_to_remove_is_an_error():
-    example = torch.randn(3, 4)
+def test_channels_that_are_outputs_stay_and_the_lever_says_so(tmp_path):
+    source = net_artefact("two_outputs", tmp_path)
+    rows = Split(inputs={"left": np.ones((40, 2), np.float32), "right": np.ones((40, 4), np.float32)})
     with pytest.raises(DoesNotFit, match="no channel was removed"):
-        prune_channels(rebuilt(nn.Linear(4, 16), example), [example], 0.5, 4, 2)
+        Channels(epochs=0).apply(source, tmp_path, Context(data_id="0", train=rows, calibration=rows))
 
 
 @pytest.mark.slow
@@ -125,7 +126,7 @@ def test_the_lever_writes_a_smaller_net_and_int8_goes_on_from_it(tmp_path):
     (tmp_path / "a").mkdir()
     notes = Channels(rounds=2, epochs=2).apply(source, tmp_path / "a", context)
     assert notes["parameters_after"] < notes["parameters_before"]
-    assert (notes["channels_before"], notes["channels_after"], notes["statistics_measured"]) == (8, 4, 1)
+    assert (notes["channels_kept_fraction"], notes["statistics_measured"]) == (0.5, 1)
     smaller = type(source)(source.manifest.model_copy(update={"format": "onnx"}), tmp_path / "a")
     (tmp_path / "b").mkdir()
     levers()["quantisation.int8_static"]().apply(smaller, tmp_path / "b", context)
