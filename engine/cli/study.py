@@ -24,7 +24,9 @@ def command() -> None:
 
 
 @command.command("new")
-@click.option("--model", type=click.Path(path_type=Path), help="ONNX, zip of ONNX, LightGBM text, XGBoost or .pt2.")
+@click.option(
+    "--model", type=click.Path(path_type=Path), help="ONNX, zip of ONNX, LightGBM text, XGBoost, .pt2 or TorchScript."
+)
 @click.option("--data", type=click.Path(path_type=Path), help="CSV, Parquet, Feather or NPZ.")
 @click.option(
     "--from", "from_study", metavar="STUDY", help="Another study: its model, its rows and what was said about them."
