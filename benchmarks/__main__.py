@@ -39,10 +39,11 @@ def main(names: list[str]) -> None:
     unknown = set(names) - set(PARTS)
     if unknown:
         sys.exit(f"no benchmark is called {sorted(unknown)[0]!r}; there are {', '.join(PARTS)}")
-    sections = dict(SECTION.findall(RESULTS.read_text())) if RESULTS.exists() else {}
     for name in names or PARTS:
-        sections[name] = "\n".join(section(name))
-        print(sections[name], flush=True)
+        made = "\n".join(section(name))
+        print(made, flush=True)
+        sections = dict(SECTION.findall(RESULTS.read_text())) if RESULTS.exists() else {}  # another part may run too
+        sections[name] = made
         text = [*HEAD, *(line for part in PARTS if part in sections for line in _marked(part, sections[part]))]
         RESULTS.write_text("\n".join(text) + "\n")
 

@@ -29,6 +29,21 @@ class SampleStudy:
 
 def onnx_sample(name: str, home: Path) -> SampleStudy:
     """Bring the sample, bind its data, export it where it is not ONNX yet."""
+    study, source, workspace = _brought(name, home)
+    lever = EXPORTS.get(source.manifest.format)
+    steps = () if lever is None else (Step(lever=lever),)
+    return SampleStudy(
+        name, study, _built(study, source, workspace, steps), workspace.evalset_folder(study.eval_set_id)
+    )
+
+
+def chained_sample(name: str, home: Path, steps: tuple[Step, ...]) -> tuple[Artefact, Artefact]:
+    """The model of a sample as it came, and after the steps."""
+    study, source, workspace = _brought(name, home)
+    return source, _built(study, source, workspace, steps)
+
+
+def _brought(name: str, home: Path) -> tuple[Study, Artefact, Workspace]:
     sample = samples()[name]
     home.mkdir(parents=True)
     workspace = Workspace(home)
@@ -42,11 +57,13 @@ def onnx_sample(name: str, home: Path) -> SampleStudy:
         terms=Terms(goal=sample.goal, metric=sample.metric),
     )
     study, _ = create(request, workspace)
+    return study, workspace.artefact(manifest), workspace
+
+
+def _built(study: Study, source: Artefact, workspace: Workspace, steps: tuple[Step, ...]) -> Artefact:
+    if not steps:
+        return source
     evalset = workspace.evalset_folder(study.eval_set_id)
-    source = workspace.artefact(manifest)
-    lever = EXPORTS.get(manifest.format)
-    if lever is None:
-        return SampleStudy(name, study, source, evalset)
-    recipe = Recipe(steps=(Step(lever=lever),))
-    (artefact,) = build(source, recipe, evalset, workspace, seed=0, threads=1, progress=lambda fraction, text: None)
-    return SampleStudy(name, study, artefact, evalset)
+    return build(
+        source, Recipe(steps=steps), evalset, workspace, seed=0, threads=1, progress=lambda fraction, text: None
+    )[-1]

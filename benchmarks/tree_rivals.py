@@ -1,46 +1,138 @@
-"""Other runtimes for the same trees, as far as they are installed."""
+"""Rivals in environments of their own, made on first use under benchmarks/.rivals and never part of the product."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import os
+import subprocess
+import sys
+import venv
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from onnx import ModelProto
+from benchmarks.rival_worker import KEPT
+
+FOLDER = Path(__file__).parent / ".rivals"
+ROOT = Path(__file__).parents[1]
+WORKER = Path(__file__).parent / "rival_worker.py"
+ENVIRONMENTS = {
+    "lleaves": ("lleaves==1.3.0", "llvmlite==0.44.0", "lightgbm==4.7.0", "numpy==2.3.5", "psutil==7.2.2"),
+    "treelite": ("treelite==4.8.1", "tl2cgen==1.0.0", "lightgbm==4.7.0", "numpy==2.4.6"),
+    "onnxmltools": (
+        "onnxmltools==1.16.0", "onnxconverter-common==1.16.0", "onnx==1.23.2", "onnxruntime==1.32.0",
+        "skl2onnx==1.20.0", "lightgbm==4.7.0", "numpy==2.4.6",
+    ),
+}  # fmt: skip
 
 
-def rivals(exact: ModelProto, text: str, folder: Path) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
-    """Name -> raw scores of rows, one thread each. exact: our ONNX form of the model."""
-    return {"ONNX Runtime, our export": _onnxruntime(_raw(exact))}
+@dataclass(frozen=True)
+class Arm:
+    """One way to run the trees. environment: None for our own; most_rows: of a call that is still worth the wait."""
+
+    name: str
+    kind: str
+    environment: str | None = None
+    most_rows: int = 1 << 30
 
 
-def _raw(model: ModelProto) -> ModelProto:
-    """Without average and link, so that every runtime does the same work."""
-    from onnx import TensorProto, helper
+ARMS = (
+    Arm("LightGBM", "lightgbm"),
+    Arm("ours", "binned"),
+    Arm("LightGBM, single-row call", "lightgbm_single", most_rows=1),
+    Arm("ONNX Runtime, our export (f64)", "onnx"),
+    Arm("ONNX Runtime, onnxmltools (f32)", "onnxmltools", "onnxmltools"),
+    Arm("lleaves", "lleaves", "lleaves"),
+    Arm("tl2cgen, quantised", "tl2cgen", "treelite"),
+    Arm("treelite GTIL", "gtil", "treelite", most_rows=1024),
+)
 
-    at = next(i for i, node in enumerate(model.graph.node) if node.op_type == "TreeEnsemble")
-    width = next(a.i for a in model.graph.node[at].attribute if a.name == "n_targets")
-    del model.graph.node[at + 1 :]
-    model.graph.node[at].output[0] = "raw"
-    del model.graph.output[:]
-    model.graph.output.append(helper.make_tensor_value_info("raw", TensorProto.DOUBLE, ["N", width]))
-    return model
+
+class Stopped(Exception):
+    """A rival that does not install, build or answer here; the message is the reason."""
 
 
-def _onnxruntime(model: ModelProto) -> Callable[[np.ndarray], np.ndarray]:
-    import onnxruntime
+@dataclass
+class Running:
+    """An arm at work: a child that answers over pipes."""
 
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3  # the constants of the link are left over
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    name = session.get_inputs()[0].name
+    arm: Arm
+    child: subprocess.Popen[str]
+    facts: dict[str, Any] = field(default_factory=dict)
 
-    def predict(rows: np.ndarray) -> np.ndarray:
-        found: np.ndarray = session.run(None, {name: rows})[0]
-        return found[:, 0] if found.shape[1] == 1 else found
+    def ns(self, rows: int, calls: int, start: int) -> float:
+        """Processor nanoseconds of a call with so many rows."""
+        return float(self._ask(rows=rows, calls=calls, start=start)["ns"])
 
-    return predict
+    def answers(self, rows: int, out: Path) -> np.ndarray:
+        """(rows, n_classes) raw scores of the first rows."""
+        self._ask(rows=rows, start=0, out=str(out))
+        found: np.ndarray = np.load(out)
+        return found
+
+    def close(self) -> None:
+        """End the child."""
+        assert self.child.stdin
+        self.child.stdin.close()
+        self.child.wait()
+
+    def _ask(self, **question: Any) -> dict[str, Any]:
+        assert self.child.stdin
+        self.child.stdin.write(json.dumps(question) + "\n")
+        self.child.stdin.flush()
+        return _line(self.child)
+
+
+def start(arm: Arm, folder: Path) -> Running:
+    """Make the environment, build what the arm needs, open it. Raises Stopped with the reason."""
+    python = sys.executable if arm.environment is None else str(_environment(arm.environment))
+    facts: dict[str, Any] = {}
+    if arm.kind in KEPT:
+        kept = folder / KEPT[arm.kind]
+        if not kept.exists():
+            child = _child(python, arm.kind, folder)
+            (folder / f"{arm.kind}.json").write_text(json.dumps(_line(child)["built"]))
+            child.wait()
+        facts |= json.loads((folder / f"{arm.kind}.json").read_text())
+        facts["bytes"] = kept.stat().st_size
+    child = _child(python, arm.kind, folder)
+    return Running(arm, child, facts | _line(child))
+
+
+def _child(python: str, kind: str, folder: Path) -> subprocess.Popen[str]:
+    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return subprocess.Popen(
+        [python, str(WORKER), kind, str(folder)],
+        env=os.environ | one | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=(folder / f"{kind}.log").open("w"),
+        text=True,
+    )
+
+
+def _line(child: subprocess.Popen[str]) -> dict[str, Any]:
+    assert child.stdout
+    line = child.stdout.readline()
+    if not line:
+        log = Path(str(child.args[3])) / f"{child.args[2]}.log"  # type: ignore[index]
+        reason = next((text for text in reversed(log.read_text().splitlines()) if text.strip()), "no reason given")
+        raise Stopped(f"ended with {child.wait()}: {reason[:200]}")
+    answer: dict[str, Any] = json.loads(line)
+    return answer
+
+
+def _environment(name: str) -> Path:
+    """The interpreter of a rival's environment, made on first use."""
+    python, stamp = FOLDER / name / "bin" / "python", FOLDER / name / "installed.txt"
+    wanted = "\n".join(ENVIRONMENTS[name])
+    if not stamp.exists() or stamp.read_text() != wanted:
+        venv.create(FOLDER / name, with_pip=True, clear=True)
+        command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *ENVIRONMENTS[name]]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Stopped(f"does not install here: {(done.stderr.strip().splitlines() or ['no reason given'])[-1]}")
+        stamp.write_text(wanted)
+    return python

@@ -36,12 +36,12 @@ VERSION = 1
 Call = tuple[Callable[..., None], tuple[Any, ...]]
 _DTYPES = frozenset({np.dtype(np.float64), np.dtype(np.float32)})
 # Fewer rows than this go to the row kernel: where the blocks begin to be quicker, by kernel and whether there are sets.
-# `python -m benchmarks trees` times both kernels from 1 to 64 rows. Seven models of 200 to 1,500 trees crossed at 15 to
-# 17, 24 to 30, 10 to 13 and 13 to 15 rows (Intel Xeon 2.8 GHz with AVX-512, 2026-12-01).
+# `python -m benchmarks trees` times both kernels from 1 to 64 rows. Eight models of 200 to 1,500 trees crossed at 11 to
+# 17, 25 to 30, 10 to 18 and 13 to 15 rows (Intel Xeon 2.8 GHz with AVX-512, busy and quiet, 2026-12-01).
 SWITCH = {
     ("quickscorer", False): 16,
     ("quickscorer", True): 28,
-    ("level_walk", False): 12,
+    ("level_walk", False): 14,
     ("level_walk", True): 14,
 }
 

@@ -96,7 +96,7 @@ def test_every_number_of_leaves_and_bins(shape, kernel):
     np.testing.assert_array_equal(model.predict(x, raw=True), trees.predict(x, raw_score=True, num_threads=1))
 
 
-@pytest.mark.parametrize("n", [0, 1, 7, 11, 12, 13, 63, 64, 65, 127, 511, 512, 513, 1025, 1500])
+@pytest.mark.parametrize("n", [0, 1, 7, 13, 14, 15, 16, 27, 28, 63, 64, 65, 127, 511, 512, 513, 1025, 1500])
 def test_every_number_of_rows(n):
     table = np.resize(adversarial_rows("multiclass"), (n, N_COLUMNS))
     model = Model(dict(pack(parse(forest_text("multiclass"))).arrays))
