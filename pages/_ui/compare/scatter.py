@@ -183,7 +183,10 @@ def _cloud(marks: Sequence[Mark], kind: type[go.Scatter | go.Scattergl], many: b
     """Marks that look the same: filled where the promise is kept, faded where another one beats them on both axes."""
     first = marks[0]
     shape, colour = FAMILY.get(first.family, FAMILY["runtime"])
-    size = 6 if kind is go.Scattergl else 8 if many else 11
+    crowd = kind is go.Scattergl
+    size = 5 if crowd else 8 if many else 11
+    if first.is_baseline or (many and _bold(first)):
+        size += 7 if crowd and first.is_baseline else 3
     return kind(
         x=np.array([mark.x.value for mark in marks]),
         y=np.array([mark.y.value for mark in marks]),
@@ -191,9 +194,9 @@ def _cloud(marks: Sequence[Mark], kind: type[go.Scatter | go.Scattergl], many: b
         customdata=np.array([mark.id for mark in marks], object),
         marker={
             "symbol": shape if first.kept or first.is_baseline else f"{shape}-open",
-            "size": size + 3 if first.is_baseline or (many and _bold(first)) else size,
+            "size": size,
             "color": colour,
-            "opacity": 1.0 if _bold(first) else 0.5,
+            "opacity": 1.0 if _bold(first) else 0.3 if crowd else 0.5,
             "line": {"width": 1.2 if many else 2, "color": colour},
         },
         text=np.array([mark.hover for mark in marks], object),
