@@ -5,7 +5,6 @@ Which weights go together is torch-pruning's work: Fang et al. (2023), DepGraph:
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -116,5 +115,6 @@ def _prune_pairs(
             dependencies.get_pruning_group(layer, torch_pruning.prune_linear_out_channels, idxs=gone).prune()
 
 
-def _holds_weights(module: Any) -> bool:
-    return any(True for _ in operator.methodcaller("parameters")(module)) if hasattr(module, "parameters") else True
+def _holds_weights(member: Any) -> bool:
+    """False for the elementwise operators of a group; a loose parameter counts as a layer, which keeps it whole."""
+    return not hasattr(member, "parameters") or next(member.parameters(), None) is not None
