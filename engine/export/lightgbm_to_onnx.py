@@ -36,7 +36,13 @@ class LightgbmToOnnx(Lever):
             return LINEAR
         if manifest.versions.get("objective", "").split(" ")[0] in ("custom", "none"):
             return "the objective is custom: ONNX cannot hold a link that the file does not name"
-        return super().fits(manifest, machine)
+        if reason := super().fits(manifest, machine):
+            return reason
+        if len(manifest.signature.outputs) > 1 or manifest.signature.inputs[0].dtype != "float64":
+            return (
+                "the trees came from ONNX and keep its float32 inputs or its label; quantisation.tree_bins takes them"
+            )
+        return None
 
     @classmethod
     def predicts(cls, manifest: Manifest, machine: Mapping[str, Any]) -> Prediction | None:

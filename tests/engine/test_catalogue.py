@@ -61,7 +61,7 @@ def test_the_step_that_leads_to_a_lever_and_why_it_does_not():
     assert way is LightgbmToOnnx
     assert "no MatMul/Conv inside" in still
     assert bridge(LightgbmToOnnx, FOREST, {}) is None
-    assert bridge(LightgbmToOnnx, FOREST.model_copy(update={"format": "onnx"}), {}) is None
+    assert bridge(LightgbmToOnnx, FOREST.model_copy(update={"format": "torch_export"}), {}) is None
     entries = {entry.name: entry for entry in catalogue(FOREST, {})}
     assert entries["export.onnx_optimise"].bridge == LightgbmToOnnx.title
     int8 = entries["quantisation.int8_dynamic"]

@@ -114,6 +114,14 @@ def test_scikit_learn_comes_in_and_goes_out_in_bins(name, tmp_path):
             np.testing.assert_array_equal(found[key][sure], values[sure])
 
 
+def test_the_way_back_to_onnx_is_refused_with_what_to_do(tmp_path):
+    from engine.export.lightgbm_to_onnx import LightgbmToOnnx
+
+    source = sklearn_artefact("boosted numbers", tmp_path / "source")
+    text = step(OnnxTreesToLightgbm(), source, tmp_path / "text")
+    assert "quantisation.tree_bins takes them" in LightgbmToOnnx.fits(text.manifest, {})
+
+
 def test_a_single_row_goes_through_the_call_for_it(tmp_path):
     source = sklearn_artefact("boosting, three classes", tmp_path / "source")
     text = step(OnnxTreesToLightgbm(), source, tmp_path / "text")
