@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from engine.errors import BadData, InvalidRequest
@@ -13,7 +14,7 @@ def numbers(option: str, text: str, count: int) -> tuple[float, ...]:
         found = tuple(float(part) for part in text.split(":"))
     except ValueError:
         found = ()
-    if len(found) != count:
+    if len(found) != count or not all(math.isfinite(number) for number in found):
         raise InvalidRequest(f"{option} {text[:80]!r} cannot be read: write {count} numbers with : between them")
     return found
 

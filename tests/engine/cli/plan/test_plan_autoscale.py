@@ -53,6 +53,10 @@ def test_the_other_scalers(scaler, begins):
     [
         (["--service-ms", "20", "--target", "30"], "traffic is steps"),
         (["--rate", "5", "--service-ms", "20", "--target", "30"], "write 2 numbers"),
+        (["--rate", "0:100", "--service-ms", "20", "--target", "30"], "no traffic"),
+        (["--rate", "5:1e9", "--service-ms", "20", "--target", "30"], "are more than the 5,000,000"),
+        ([*STEP, "--target", "inf"], "target = inf"),
+        ([*STEP, "--service-ms", "nan"], "needs a mean above 0 s"),
         ([*STEP, "--max", "1"], "min replicas 2 are more than max replicas 1"),
         ([*STEP, "--slo-ms", "10"], "below the service time"),
         ([*STEP, "--startup-s", "-1"], "startup_s"),

@@ -23,6 +23,7 @@ def test_a_file_and_single_items(tmp_path):
     [
         (["--node", "16000"], "--node '16000' cannot be read"),
         (["--node", "16000:1000"], "nothing to pack"),
+        (["--node", "inf:1000", "--item", "a:1:1"], "--node 'inf:1000' cannot be read"),
         (["--node", "16000:1000", "--item", "a:20000:1"], "a needs 20,000 MB"),
         (["--node", "16000:1000", "--item", "a:x:1"], "memory_mb = 'x'"),
     ],

@@ -40,6 +40,7 @@ def test_another_tools_benchmark(tmp_path):
         ([*ENGINE, "--rate", "500"], "unstable: "),
         ([*ENGINE, "--kv-tokens", "50"], "larger than the KV memory"),
         ([*ENGINE, "--cap", "0"], "cap = 0"),
+        ([*ENGINE, "--prompt", "nan:3"], "--prompt 'nan:3' cannot be read"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(words, says):
