@@ -109,5 +109,6 @@ def _random(seed: int | str) -> random.Random:
 if __name__ == "__main__":
     home = Path(sys.argv[1])
     opened = Ledger.open(f"sqlite:///{home / 'whetstone.db'}", home)
-    print(f"{len(fill(opened, *sys.argv[2:3]))} studies in {home}")
+    shape = sys.argv[2] if len(sys.argv) > 2 else "many"
+    print(f"{len(fill(opened, shape))} studies in {home}")
     opened.close()
