@@ -125,7 +125,7 @@ def _figure(curve: QualityCurve) -> go.Figure:
     allowed = for_chart(f"allowed: {numbers.loss_amount(curve.max_drop, relative=curve.relative)}")
     charts.note(figure, ends[1], limit, allowed, xanchor="right")
     if curve.flattens_at in sizes and curve.flattens_at != sizes[-1]:
-        _mark(figure, curve.flattens_at, lost[sizes.index(curve.flattens_at)], top)
+        _mark(figure, curve.flattens_at, lost[sizes.index(curve.flattens_at)], top, sizes[-1])
     return figure
 
 
@@ -139,7 +139,7 @@ def _band(known: Sequence[CurvePoint]) -> go.Scatter:
     )  # fmt: skip
 
 
-def _mark(figure: go.Figure, size: int, lost: float, top: float) -> None:
+def _mark(figure: go.Figure, size: int, lost: float, top: float, largest: int) -> None:
     charts.line(figure, x=(size, size), y=(lost, top), color=charts.MUTED, dash="dot")
     figure.add_trace(
         go.Scatter(
@@ -147,7 +147,9 @@ def _mark(figure: go.Figure, size: int, lost: float, top: float) -> None:
             marker={"size": 13, "symbol": "diamond", "color": charts.MUTED},
         )
     )  # fmt: skip
-    charts.note(figure, math.log10(size), top, f" flattens at {size:,}", yanchor="top")
+    near_end = math.log10(largest / size) < 0.5  # there is no room on the right
+    side = {"xanchor": "right" if near_end else "left", "xshift": -4 if near_end else 4}
+    charts.note(figure, math.log10(size), top, f"flattens at {size:,}", yanchor="top", **side)
 
 
 def _ticks(sizes: Sequence[int]) -> list[int]:
