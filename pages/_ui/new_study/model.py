@@ -63,7 +63,8 @@ def _ask(state: Brought) -> None:
         card_title("Which model?")
         st.markdown(
             "ONNX (a file, or a zip with its external data), LightGBM text or XGBoost JSON or UBJ (`save_model`), or "
-            "PyTorch saved with `torch.export.save` (.pt2) or as TorchScript. Pickles are refused: opening one can run any program."
+            "PyTorch saved with `torch.export.save` (.pt2) or as TorchScript. Pickles are refused: opening one can "
+            "run any program."
         )
 
         def take(path: Path, name: str) -> None:
