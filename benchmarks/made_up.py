@@ -174,7 +174,7 @@ def _quality(lost: float, baseline: bool, rng: random.Random) -> QualityReport:
     slices = tuple(_slice(value, lost, rng) for value in CARRIERS)
     outside = lost > 0.01 or any(one.verdict == "outside" for one in slices)
     worst = max(slices, key=lambda one: one.drop or 0.0)
-    reason = f"{worst.column} = {worst.value} loses {worst.drop:.4f}, limit 0.02" if outside else None
+    reason = f"{worst.column} = {worst.value} loses {100 * worst.drop:.2g} points, limit 2" if outside else None
     return QualityReport(
         split="selection", metric="roc_auc", relative=False, baseline=BASE_AUC, candidate=BASE_AUC - lost, drop=lost,
         bound=lost + 0.002, alpha=0.05, reason=reason, slices=slices, n_rows=8_000,

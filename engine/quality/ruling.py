@@ -97,16 +97,16 @@ class Referee:
 
 
 def loses(drop: float, limit: float, *, relative: bool) -> str:
-    """Say "loses 0.031, limit 0.02", with as many digits as it takes to tell the two apart."""
+    """Say "loses 3.1 points, limit 2", with as many digits as it takes to tell the two apart."""
     lost, allowed = _amounts(drop, limit, relative=relative)
     return f"loses {lost}, limit {allowed}"
 
 
 def _amounts(value: float, limit: float, *, relative: bool) -> tuple[str, str]:
-    scale, unit = (100.0, " %") if relative else (1.0, "")
-    texts = [(f"{value * scale:.{digits}g}", f"{limit * scale:.{digits}g}") for digits in (2, 3, 4, 6, 9)]
+    unit, same = (" %", " %") if relative else (" points", "")
+    texts = [(f"{value * 100:.{digits}g}", f"{limit * 100:.{digits}g}") for digits in (2, 3, 4, 6, 9)]
     shown = next((pair for pair in texts if pair[0] != pair[1]), texts[-1])
-    return f"{shown[0]}{unit}", f"{shown[1]}{unit}"
+    return f"{shown[0]}{unit}", f"{shown[1]}{same}"
 
 
 def together(

@@ -144,10 +144,10 @@ def _markdown_cell(value: object, decimals: int | None = None) -> str:
     if value is None:
         return ""
     if decimals is not None and _is_number(value):
-        return f"{value:.{decimals}f}"
+        return f"{round(value, decimals) + 0.0:.{decimals}f}"  # + 0.0: no sign before a zero
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    return f"{value:.4g}" if isinstance(value, float) else _markdown(str(value))
+    return f"{value + 0.0:.4g}" if isinstance(value, float) else _markdown(str(value))
 
 
 def _markdown(text: str) -> str:

@@ -33,5 +33,6 @@ def progress_text(state: JobState, now: datetime | None = None) -> str:
         gone_s = max(0.0, ((now or datetime.now(UTC)) - state.started_at).total_seconds())
         parts.append(f"{numbers.duration(gone_s)} gone")
         if state.progress and state.progress > 0.05:
-            parts.append(f"about {numbers.duration(gone_s * (1 - state.progress) / state.progress)} left")
+            left_s = gone_s * (1 - state.progress) / state.progress
+            parts.append(f"about {numbers.duration(left_s)} left" if left_s >= 1 else "nearly done")
     return " · ".join(parts)

@@ -76,6 +76,8 @@ def test_progress_says_phase_percent_gone_and_left():
     )
     text = progress_text(state, start + timedelta(seconds=30)).replace("\u202f", " ")
     assert text == "timing · 25% · 30 s gone · about 90 s left".replace("90 s", "1 min 30 s")
+    text = progress_text(state.model_copy(update={"progress": 0.999}), start + timedelta(seconds=30))
+    assert text.endswith("nearly done")
 
 
 def cell(value, drop, verdict):

@@ -83,7 +83,8 @@ def _pages(n_rows: int) -> None:
 def _reading(n_hidden: int, sort: Column | None) -> str:
     text = (
         "▲ and ▼ show which way the number moved. Colour shows whether that is good, and only where the change is "
-        "larger than the noise. Speed-ups are of the same process pairs, with their 95% interval."
+        "larger than the noise. Speed-ups and the changes of times and cost compare the same process pairs (95% "
+        "interval); on a busy machine they can differ from the two values under each other."
     )
     if sort is not None and sort.key != ASKED:
         text += f" Sorted by {sort.title}; the original stays on top, what was not measured stands last."

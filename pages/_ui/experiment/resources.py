@@ -34,7 +34,7 @@ def resources_card(study: Study, run: Experiment) -> None:
         return
     before = next((one for one in run.baselines if one.workload == after.workload), None)
     with st.container(border=True, height="stretch", key="ex-resources", gap="small"):
-        card_title("Resources", help=about("resources"))
+        card_title("Memory, size and start", help=about("resources"))
         st.table(resources(study, run, after, before), border="horizontal", hide_index=True, alt="Resources")
         legend(FIGURES, key="ex-resources-legend")
         st.caption(

@@ -46,14 +46,14 @@ def test_few_enough_lost_rows_pass():
 
 def test_more_than_the_limit_fails():
     found = ask(*answers(1000, 20), ONE)
-    assert (found.verdict, found.reason) == ("fail", "accuracy loses 0.02, limit 0.01")
+    assert (found.verdict, found.reason) == ("fail", "accuracy loses 2 points, limit 1")
 
 
 def test_where_the_rows_cannot_tell_it_says_how_many_more():
     found = ask(*answers(540, 5, 3), ONE)
     assert found.verdict == "not certified"
     assert found.bound == pytest.approx(0.014029, abs=5e-7)
-    assert found.reason == "accuracy: a loss of 0.014 cannot be excluded, limit 0.01; need about 2,100 more rows"
+    assert found.reason == "accuracy: a loss of 1.4 points cannot be excluded, limit 1; need about 2,100 more rows"
 
 
 def test_the_certificates_of_a_promise_share_its_alpha():
@@ -89,7 +89,7 @@ def test_every_covered_slice_has_to_pass():
     assert by_value["Ulm"].verdict == "pass"
     assert by_value["Bonn"].verdict == "fail"
     assert found.verdict == "fail"
-    assert found.reason.startswith("city = Bonn loses 0.02, limit 0.01")
+    assert found.reason.startswith("city = Bonn loses 2 points, limit 1")
     looser = band.model_copy(update={"slice_max_drop": 0.022})
     found = ask(before, after, labels, looser, rows)
     assert found.verdict == "not certified"

@@ -186,7 +186,7 @@ def test_a_label_that_is_lost_breaks_the_whole():
         "toxic": "within band", "insult": "within band", "threat": "outside",
     }  # fmt: skip
     assert found.verdict == "outside"
-    assert found.reason.startswith("true label = threat loses 0.8")
+    assert found.reason.startswith("true label = threat loses 8")
 
 
 def test_a_label_with_few_rows_is_not_covered():

@@ -41,7 +41,7 @@ def test_a_large_loss_is_outside_and_says_how_much():
     labels, before, after = binary(noise=2)
     found = judge("selection", before, after, labels, plain(2000), signature(), Band(metric="roc_auc"))
     assert found.verdict == "outside"
-    assert found.reason == f"roc_auc loses {found.drop:.2g}, limit 0.01"
+    assert found.reason == f"roc_auc loses {100 * found.drop:.2g} points, limit 1"
 
 
 def test_a_gain_is_a_negative_drop():
@@ -64,7 +64,7 @@ def test_a_broken_slice_breaks_the_whole():
         ("UA", "within band", 3200),
     ]
     assert found.verdict == "outside"
-    assert found.reason == f"carrier = HA loses {found.slices[0].drop:.2g}, limit 0.02"
+    assert found.reason == f"carrier = HA loses {100 * found.slices[0].drop:.2g} points, limit 2"
 
 
 def test_several_broken_slices_are_counted():
@@ -75,7 +75,7 @@ def test_several_broken_slices_are_counted():
     )
     worst = max(found.slices, key=lambda one: one.drop)
     assert found.reason.startswith(f"c = {worst.value} loses")
-    assert found.reason.endswith("limit 0.02 (and 1 more)")
+    assert found.reason.endswith("limit 2 (and 1 more)")
 
 
 def test_slices_that_say_nothing_do_not_block_unless_asked_for():
@@ -295,8 +295,8 @@ def test_what_does_not_belong_together():
 @pytest.mark.parametrize(
     ("drop", "limit", "relative", "text"),
     [
-        (0.0312, 0.02, False, "loses 0.031, limit 0.02"),
-        (0.010004, 0.01, False, "loses 0.010004, limit 0.01"),
+        (0.0312, 0.02, False, "loses 3.1 points, limit 2"),
+        (0.010004, 0.01, False, "loses 1.0004 points, limit 1"),
         (0.031, 0.01, True, "loses 3.1 %, limit 1 %"),
     ],
 )

@@ -69,7 +69,7 @@ def certificate(verdict="pass", reason=None, slices=(), metric="accuracy", relat
 
 SLICES = (
     part("AA"),
-    part("HA", "fail", 0.05, 0.07, reason="loses 0.05, limit 0.02", harm_p=0.001),
+    part("HA", "fail", 0.05, 0.07, reason="loses 5 points, limit 2", harm_p=0.001),
     part("ZZ", "too few rows", 0.1, None, 20, "too few rows: 20 of 203 needed"),
     part("YY", "too few rows", 0.0, None, 150, "too few rows: 150 of 203 needed"),
 )
@@ -95,7 +95,7 @@ def test_covered_slices_are_shown_worst_first_with_bound_and_limit():
     [
         ("pass", None, "good", f"The loss in accuracy is at most 0.41{SPACE}points; 1.00{SPACE}points were allowed."),
         ("exact", None, "good", "Every answer is bit for bit the original's on all 5,000 certification rows."),
-        ("fail", "accuracy loses 0.05, limit 0.01", "bad", "Accuracy loses 0.05, limit 0.01."),
+        ("fail", "accuracy loses 5 points, limit 1", "bad", "Accuracy loses 5 points, limit 1."),
         ("not certified", "accuracy: need about 900 more rows", "open", "Accuracy: need about 900 more rows."),
         ("too few rows", "too few rows: 9 of 408 needed", "open", "Too few rows: 9 of 408 needed."),
     ],

@@ -80,6 +80,11 @@ def test_decimals_of_the_screen_are_how_excel_and_markdown_write_numbers():
     assert to_markdown(table, places).decode().splitlines()[2] == "| x | 0.113 | 12 |"
 
 
+def test_a_zero_has_no_sign():
+    assert to_markdown([{"drop": -0.0}]).decode().splitlines()[2] == "| 0 |"
+    assert to_markdown([{"drop": -0.001}], {"drop": 2}).decode().splitlines()[2] == "| 0.00 |"
+
+
 def test_json_is_typed(rows):
     found = json.loads(to_json(rows))
     assert [tuple(one) for one in found] == [COLUMNS] * 3

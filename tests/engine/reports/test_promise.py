@@ -38,7 +38,7 @@ def test_the_lower_bound_decides(lab):
 
 
 def test_band_and_goal_are_both_named(lab):
-    reason = "carrier = HA loses 0.031, limit 0.02"
+    reason = "carrier = HA loses 3.1 points, limit 2"
     variant = lab.variant("x", speedup=1.8, quality=lab.quality(verdict="outside", reason=reason))
     assert stand(lab, lab.study(), variant).shortfall == f"1.8x of the 3x goal; {reason}"
     variant = lab.variant("x", quality=lab.quality(verdict="outside", reason=reason))
