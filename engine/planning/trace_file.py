@@ -60,7 +60,7 @@ def _json(text: str) -> Any:
 
 def _csv(text: str) -> Trace:
     try:
-        rows = list(csv.reader(io.StringIO(text)))
+        rows = list(csv.reader(io.StringIO(text), strict=True))
     except csv.Error as error:
         raise BadData(f"the trace is no CSV: {error}") from None
     heads = [name.strip() for name in rows[0]]

@@ -14,6 +14,7 @@ TITLES = {
     "new-study": "New study",
     "study?study=study0001": "Flight delay",
     "compare?study=study0001": "Compare",
+    "plan?study=study0001": "How many machines, and what do they cost?",
     "history": "History",
     "experiment?id=RUN": "Original",
     "certificate?id=CERT": "Certificate",
@@ -33,6 +34,7 @@ def test_the_first_visit_of_a_fresh_server_may_be_any_page(filled, visit, addres
             "New study",
             "Study",
             "Compare",
+            "Plan",
             "History",
         ]
         assert page.get_by_text("Page not found").count() == 0

@@ -53,9 +53,11 @@ def test_two_write_one_note_and_runs_are_archived_restored_and_compared(visit, c
     expect(second.page.locator(".st-key-hi-theirs").get_by_text("theirs: ship it")).to_be_visible(timeout=WAIT_MS)
     expect(second.page.locator(f".st-key-hi-note-{newest} textarea")).to_have_value("mine: p99 looks odd")
     second.page.get_by_role("button", name="Put both in the field").click()
+    both = "theirs: ship it\n\nmine: p99 looks odd"
+    expect(second.page.locator(f".st-key-hi-note-{newest} textarea")).to_have_value(both, timeout=WAIT_MS)
     second.page.locator(f".st-key-hi-save-{newest} button").click()
     expect(second.page.get_by_text("Saved.")).to_be_visible(timeout=WAIT_MS)
-    assert ledger.annotation(newest).note == "theirs: ship it\n\nmine: p99 looks odd"
+    assert ledger.annotation(newest).note == both
 
     page = second.page
     tick(page, 1, begin=1)

@@ -32,7 +32,8 @@ def test_the_same_as_json(shell, runs):
     assert [row["batch_size"] for row in variant["rows"]] == [1, 8]
     assert variant["largest_within_budget"] is None
     assert variant["one_call"]["n_items"] == 500
-    assert variant["curve"]["fit"]["max_residual"] < 1e-6  # two points
+    fit = variant["curve"]["fit"]  # two points: on the line, unless noise would bend it below zero
+    assert fit["max_residual"] < 1e-6 or 0 in (fit["fixed_ms"], fit["per_item_ms"])
 
 
 def test_the_baseline_has_one_arm(shell, runs):

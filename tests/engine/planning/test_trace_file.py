@@ -100,7 +100,7 @@ def test_stages_at_the_same_time_share_it():
         (json.dumps(otlp(span(1, 0, "a", 5, 5))), "takes any time"),
         (json.dumps(otlp(span(1, 0, "a", 0, 5))), "no child spans"),
         (json.dumps(otlp(span(1, 0, "a", 0, 5) | {"endTimeUnixNano": 2**70})), "beyond 64 bits"),
-        ("a" * 200_000 + "\n" + '"' + "b" * 200_000, "no CSV"),
+        ('a,b\n"1,2\n', "no CSV"),
     ],
 )
 def test_what_cannot_be_read_gets_a_sentence(text, says):
