@@ -53,6 +53,7 @@ def n_printed_pages(browser, path):
     return len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf))
 
 
+@pytest.mark.slow
 def test_certify_from_compare_and_take_the_certificate_away(home, browser, visit, tmp_path):
     root, study = home
     with serving(root, {"WHETSTONE_LOCK_DIR": str(tmp_path / "locks")}) as server:

@@ -22,6 +22,7 @@ TITLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", list(TITLES))
 def test_the_first_visit_of_a_fresh_server_may_be_any_page(filled, visit, address):
     with serving(filled.home) as fresh:

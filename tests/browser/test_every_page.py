@@ -12,6 +12,8 @@ from engine.intake import read_table, take_model
 from engine.reports.explain import DOCUMENT
 from engine.workspace import Workspace
 
+pytestmark = pytest.mark.slow
+
 FOLDS = ("ex-recipe", "ex-quantiles", "ex-calls", "ex-batch", "ex-operators-box", "ex-classes", "ex-log",
          "ex-environment", "ex-note-box")  # fmt: skip
 SETTLED_MS = 700  # charts and tables are drawn a moment after the script has ended

@@ -134,6 +134,7 @@ def test_from_upload_to_the_exported_table(server, visit, files, tmp_path):
     assert package.suggested_filename.endswith(".zip")
 
 
+@pytest.mark.slow
 def test_a_double_click_starts_one_job_and_it_can_be_stopped(server, visit, files):
     me = visit(server.url)
     study = new_study(me, files, name="Clicked twice", twice=True)

@@ -11,6 +11,8 @@ from onnx import TensorProto, helper, numpy_helper, save
 
 from tests.engine.cli.conftest import Shell
 
+pytestmark = pytest.mark.slow
+
 FEATURES = [f"f{at}" for at in range(6)]
 TAGS = ["spam", "urgent", "personal"]
 N_HIDDEN = 32

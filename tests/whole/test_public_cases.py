@@ -53,6 +53,7 @@ def test_p09_a_cut_booster_is_a_sentence(make, public_cases):
         make(public_cases / "P09/model_cut.txt", public_cases / "P09/eval.csv", feature_order=("f0", "f1", "f2", "f3"))
 
 
+@pytest.mark.slow
 def test_p10_a_custom_objective_gives_a_raw_score(make, public_cases):
     made = make(public_cases / "P10/model.txt", public_cases / "P10/eval.csv", feature_order=("f0", "f1", "f2", "f3"))
     assert made.study.signature.output_kind == "raw score"
@@ -61,6 +62,7 @@ def test_p10_a_custom_objective_gives_a_raw_score(make, public_cases):
         made.answers(Step(lever="export.lightgbm_to_onnx"))
 
 
+@pytest.mark.slow
 def test_p11_categories_come_from_the_model(make, public_cases):
     made = make(public_cases / "P11/model.txt", public_cases / "P11/eval.csv")
     assert made.quality().baseline > 0.9
@@ -125,6 +127,7 @@ def test_p21_convolutions_are_left_alone_by_dynamic_int8(make, public_cases):
     assert made.answers(Step(lever="quantisation.int8_static")).shape == made.answers().shape
 
 
+@pytest.mark.slow
 def test_p23_per_tensor_collapses_where_per_channel_does_not(make, public_cases):
     made = make(public_cases / "P23/model.onnx", public_cases / "P23/eval.npz")
     tensor = made.quality(Step(lever="quantisation.int8_dynamic", params={"per_channel": False}))
@@ -139,6 +142,7 @@ def test_p25_linear_trees_are_not_converted(make, public_cases):
         made.answers(Step(lever="export.lightgbm_to_onnx"))
 
 
+@pytest.mark.slow
 def test_p26_a_random_forest_stays_an_average(make, public_cases):
     made = make(public_cases / "P26/model.txt", public_cases / "P26/eval.csv", feature_order=("f0", "f1", "f2", "f3"))
     np.testing.assert_allclose(made.answers(Step(lever="export.lightgbm_to_onnx")), made.answers(), atol=1e-12)
@@ -146,6 +150,7 @@ def test_p26_a_random_forest_stays_an_average(make, public_cases):
     assert 0 <= halved.min() <= halved.max() <= 1
 
 
+@pytest.mark.slow
 def test_what_cannot_work_is_known_before_it_is_tried(make, public_cases):
     linear = make(public_cases / "P25/model.txt", public_cases / "P25/eval.csv", feature_order=("f0", "f1", "f2", "f3"))
     classifier = make(public_cases / "P05/model.onnx", public_cases / "P05/eval.csv")

@@ -96,6 +96,7 @@ def test_experiments_and_study_as_json(shell, study):
     assert shown["promise_frozen_at"]
 
 
+@pytest.mark.slow
 def test_the_same_question_is_answered_from_the_cache(shell, study):
     before = len(list((shell.home / "artefacts").iterdir()))
     words = ["--step", "pruning.fewer_trees:keep_fraction=0.4,keep_rounds=0", "--preset", "quick"]
@@ -140,13 +141,13 @@ def test_what_cannot_be_done_is_one_line(shell, study, words, say):
     [
         ({"--label": "chured"}, "chured"),
         ({"--goal": "p42=3"}, "p42"),
-        ({"--goal": "fast"}, "fast"),
-        ({"--max-drop": "7"}, "max_drop"),
-        ({"--output": "score=percent"}, "percent"),
-        ({"--metric": "rmse"}, "rmse"),
+        pytest.param({"--goal": "fast"}, "fast", marks=pytest.mark.slow),
+        pytest.param({"--max-drop": "7"}, "max_drop", marks=pytest.mark.slow),
+        pytest.param({"--output": "score=percent"}, "percent", marks=pytest.mark.slow),
+        pytest.param({"--metric": "rmse"}, "rmse", marks=pytest.mark.slow),
         ({"--model": "missing.txt"}, "missing.txt"),
-        ({"--threads": "999"}, "threads"),
-        ({"--name": ""}, "name"),
+        pytest.param({"--threads": "999"}, "threads", marks=pytest.mark.slow),
+        pytest.param({"--name": ""}, "name", marks=pytest.mark.slow),
     ],
 )
 def test_a_study_that_cannot_be_made_leaves_nothing(shell, study, own_files, change, say):

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 
 def shown(shell, study):
     return json.loads(shell("study", "show", study, "--json"))
@@ -21,6 +23,7 @@ def test_only_the_promise_is_another_one(shell, study):
     assert "the slice column 'age' is not in the evaluation set; it has region" in said
 
 
+@pytest.mark.slow
 def test_what_was_said_about_the_rows_goes_on_and_can_be_changed(shell, study, own_files):
     words = ["--model", own_files / "model.txt", "--slices", "region,e", "--judged-slices", "e", "--name", "by e"]
     made = new(shell, "--from", study, *words)
@@ -29,6 +32,7 @@ def test_what_was_said_about_the_rows_goes_on_and_can_be_changed(shell, study, o
     assert made["study"]["source"]["choices"] == {"label": "churned", "slices": ["region", "e"]}
 
 
+@pytest.mark.slow
 def test_without_files_and_without_a_study_it_says_what_to_name(shell, own_files):
     assert "--model FILE" in shell.refused("study", "new", "--name", "x")
     assert "--data FILE" in shell.refused("study", "new", "--model", own_files / "model.txt", "--name", "x")
