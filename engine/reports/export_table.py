@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from engine.records import Record
 from engine.reports import numbers
@@ -112,7 +112,7 @@ def _table(rows: Sequence[Row], empty: Sequence[str] = COLUMNS) -> tuple[list[st
     return (list(table[0]) if table else list(empty)), table
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
