@@ -237,9 +237,10 @@ def test_another_home_on_the_same_database_has_a_runner_of_its_own(desk, tmp_pat
 def test_a_machine_that_is_gone_loses_its_attempts_when_the_lease_ends(desk):
     """Reaped although this runner is busy all the time: the prototype looked only when it was idle."""
     lost = desk.ask("ok")
-    desk.ledger.queue.claim("another machine:1", 1.0, desk.ledger.workspace)
+    desk.ledger.queue.claim("another machine:1", 3.0, desk.ledger.workspace)
     busy = [desk.ask("sleep") for _ in range(2)]
     desk.ensure()
+    until(lambda: [desk.status(key) for key in busy] == ["running", "running"])
     until(lambda: desk.status(lost) == "interrupted")
     assert [desk.status(key) for key in busy] == ["running", "running"]
     for key in busy:
