@@ -129,6 +129,7 @@ def cell_faults(head, text, record, left):
     return said
 
 
+@pytest.mark.slow
 def test_compare_from_the_order_to_the_export(running, filled, visit, tmp_path):
     me = visit(running.url)
     page = me.open(f"compare?study={filled.study}")

@@ -36,6 +36,7 @@ def tick(page, *rows, begin=0):
         expect(page.get_by_text(re.compile(rf"^{n_before + 1} of \d+ ticked"))).to_be_visible(timeout=WAIT_MS)
 
 
+@pytest.mark.slow
 def test_two_write_one_note_and_runs_are_archived_restored_and_compared(visit, churn):
     ledger, study, url = churn
     newest = ledger.summaries(study)[-1].id

@@ -51,6 +51,7 @@ def test_another_runtime_of_the_same_file_is_asked_too(tmp_path, evalset):
     assert (found.what, found.n_differ) == ("lightgbm_native", 0)
 
 
+@pytest.mark.slow
 def test_trees_from_onnx_are_asked_from_the_step_that_read_them_on(tmp_path):
     from engine.quantisation.tree_bins import TreeBins
     from tests.engine.export.test_onnx_trees_to_lightgbm import OnnxTreesToLightgbm, sklearn_artefact, step, table

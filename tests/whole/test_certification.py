@@ -361,6 +361,7 @@ def run_cli(tmp_path, monkeypatch):
     settings.cache_clear()
 
 
+@pytest.mark.slow
 def test_certify_and_check_on_the_command_line(lab, run_cli, tmp_path):
     here = lab()
     run = here.variant(ALL)

@@ -28,6 +28,7 @@ def test_p04_a_fraction_for_an_integer_input_names_row_and_column(make, public_c
     assert "ids" in str(raised.value)
 
 
+@pytest.mark.slow
 def test_p05_a_converted_classifier_names_its_classes_and_int8_has_nothing_to_do(make, public_cases):
     made = make(public_cases / "P05/model.onnx", public_cases / "P05/eval.csv")
     assert made.study.signature.classes == ("no", "yes")
@@ -70,6 +71,7 @@ def test_p11_categories_come_from_the_model(make, public_cases):
     assert any("200" in note and "colour" in note for note in unknown.info.notes)
 
 
+@pytest.mark.slow
 def test_p12_columns_are_matched_by_name(make, public_cases):
     made = make(public_cases / "P12/model.txt", public_cases / "P12/eval.csv")
     assert made.quality().baseline > 0.9
@@ -89,6 +91,7 @@ def test_p14_the_text_na_is_a_class(make, public_cases):
     assert rows_in(made) == 200
 
 
+@pytest.mark.slow
 def test_p15_a_row_number_is_no_feature(make, public_cases):
     made = make(public_cases / "P15/model.txt", public_cases / "P15/eval.csv")
     assert any("row number" in note for note in made.info.notes)
@@ -120,6 +123,7 @@ def test_p19_float16_survives_a_cast(make, public_cases):
     np.testing.assert_allclose(made.answers(Step(lever="quantisation.float16")), made.answers(), atol=0.01)
 
 
+@pytest.mark.slow
 def test_p21_convolutions_are_left_alone_by_dynamic_int8(make, public_cases):
     made = make(public_cases / "P21/model.onnx", public_cases / "P21/eval.npz")
     with pytest.raises(DoesNotFit, match="only convolutions"):
@@ -136,6 +140,7 @@ def test_p23_per_tensor_collapses_where_per_channel_does_not(make, public_cases)
     assert tensor.verdict != "within band"
 
 
+@pytest.mark.slow
 def test_p25_linear_trees_are_not_converted(make, public_cases):
     made = make(public_cases / "P25/model.txt", public_cases / "P25/eval.csv", feature_order=("f0", "f1", "f2", "f3"))
     with pytest.raises(DoesNotFit, match="linear trees cannot be converted"):

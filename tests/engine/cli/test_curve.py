@@ -22,6 +22,7 @@ def test_quality_by_trees(shell, study):
     assert curve["order"] == []
 
 
+@pytest.mark.slow
 def test_quality_by_features_with_what_fetching_them_costs(shell, study, tmp_path):
     assert "fetch time unknown" in shell("curve", study, "features")
     costs = tmp_path / "costs.csv"

@@ -13,6 +13,7 @@ def new(shell, *words):
     return shown(shell, shell("study", "new", "--no-wait", *words).split()[-1])
 
 
+@pytest.mark.slow
 def test_only_the_promise_is_another_one(shell, study):
     first, second = shown(shell, study), new(shell, "--from", study, "--name", "again", "--max-drop", "0.02")
     for name in ("eval_set_id", "model_id", "source", "signature"):

@@ -45,6 +45,7 @@ def test_what_cannot_be_shown_is_said(shell):
     assert shell.run("sweep", "01NOSUCH", "--p95-ms", "-1").returncode != 0
 
 
+@pytest.mark.slow
 def test_too_many_threads_are_refused_before_anything_is_queued(shell, study):
     before = shell("experiments", "--study", study)
     said = shell.refused("run", study, "--threads", f"1,{usable_cores() + 1}")

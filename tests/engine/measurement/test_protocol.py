@@ -94,6 +94,7 @@ def test_each_number_of_threads_has_pairs_of_its_own(small_plan):
     assert all(set(one.n_warm_up) == set(one.floor_ns) == {two} for one in served)
 
 
+@pytest.mark.slow
 def test_the_empty_call_is_measured_in_every_process(small_plan):
     slow = InProcess(lambda inputs: time.sleep(0.005) or {})
     timings = measure(slow, [ONE, EIGHT], small_plan)
