@@ -11,12 +11,14 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 Predict = Callable[[np.ndarray], Any]
+OPEN = ExitStack()  # what has to stay open as long as questions come
 WARM_UP = 2_000  # rows answered before the stopwatch at most
 
 
@@ -36,15 +38,13 @@ def lightgbm_single(folder: Path) -> Predict:
 
     booster = lgb.Booster(model_file=folder / "model.txt")
     n_classes = booster.num_model_per_iteration()
-    context = single_row_call(booster, n_classes if n_classes > 1 else 0, raw=True)
-    call = context.__enter__()
+    call = OPEN.enter_context(single_row_call(booster, n_classes if n_classes > 1 else 0, raw=True))
 
     def predict(rows: np.ndarray) -> np.ndarray:
         if len(rows) == 1:
             return call(rows)
         return np.concatenate([call(rows[i : i + 1]) for i in range(len(rows))])
 
-    predict.context = context  # type: ignore[attr-defined]
     return predict
 
 
@@ -72,13 +72,11 @@ def onnxmltools(folder: Path) -> Predict:
         types = [("x", FloatTensorType([None, booster.num_feature()]))]
         made = converter.convert_lightgbm(booster, initial_types=types, zipmap=False)
         (folder / "onnxmltools.onnx").write_bytes(made.SerializeToString())
-    both = _session(folder / "onnxmltools.onnx", np.float32, "probabilities")
+    return _session(folder / "onnxmltools.onnx", np.float32, "probabilities")
 
-    def predict(rows: np.ndarray) -> np.ndarray:
-        return both(rows)
 
-    predict.raw = lambda p: np.log(p[:, 1].astype(np.float64) / p[:, 0])  # type: ignore[attr-defined]
-    return predict
+def _log_odds(probabilities: np.ndarray) -> np.ndarray:
+    return np.log(probabilities[:, 1].astype(np.float64) / probabilities[:, 0])
 
 
 def _session(path: Path, dtype: Any, output: str | None = None) -> Predict:
@@ -126,6 +124,7 @@ def gtil(folder: Path) -> Predict:
 KINDS: dict[str, Callable[[Path], Predict]] = {
     one.__name__: one for one in (lightgbm, lightgbm_single, binned, onnx, onnxmltools, lleaves, tl2cgen, gtil)
 }
+RAW = {"onnxmltools": _log_odds}  # kinds whose answers are no raw scores yet
 KEPT = {"onnxmltools": "onnxmltools.onnx", "lleaves": "lleaves.bin", "tl2cgen": "tl2cgen.so"}
 
 
@@ -166,7 +165,7 @@ def main(kind: str, folder: Path) -> None:
         n, start = asked["rows"], asked["start"]
         if "out" in asked:
             found = np.asarray(predict(rows[start : start + n]))
-            np.save(asked["out"], getattr(predict, "raw", np.asarray)(found).reshape(n, -1))
+            np.save(asked["out"], RAW.get(kind, np.asarray)(found).reshape(n, -1))
             say(rows=n)
             continue
         parts = [rows[i : i + n] for i in range(start, start + n * asked["calls"], n)]
@@ -179,4 +178,5 @@ def main(kind: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    with OPEN:
+        main(sys.argv[1], Path(sys.argv[2]))

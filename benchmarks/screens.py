@@ -15,13 +15,15 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.dashboard import CHROMIUM, CHROMIUM_FLAGS, IDLE, ROOT, Server, serving
 from storage.ledger import Ledger
 
-MODES, WIDTHS = ("light", "dark"), (1280, 800)
+MODES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+WIDTHS = (1280, 800)
 MAX_HEIGHT_PX = 5000
 RUNS = (
     ("pruning.fewer_trees",),
@@ -76,7 +78,7 @@ def shoot(server: Server, folder: Path, pages: dict[str, str]) -> list[str]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(CHROMIUM_FLAGS))
         for mode, width in itertools.product(MODES, WIDTHS):
-            context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=mode)  # type: ignore[arg-type]
+            context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=mode)
             tab = context.new_page()
             for name, address in pages.items():
                 where = f"{name}-{mode}-{width}"

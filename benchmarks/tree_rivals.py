@@ -60,6 +60,7 @@ class Running:
 
     arm: Arm
     child: subprocess.Popen[str]
+    log: Path
     facts: dict[str, Any] = field(default_factory=dict)
 
     def ns(self, rows: int, calls: int, start: int) -> float:
@@ -82,42 +83,42 @@ class Running:
         assert self.child.stdin
         self.child.stdin.write(json.dumps(question) + "\n")
         self.child.stdin.flush()
-        return _line(self.child)
+        return _line(self.child, self.log)
 
 
 def start(arm: Arm, folder: Path) -> Running:
     """Make the environment, build what the arm needs, open it. Raises Stopped with the reason."""
     python = sys.executable if arm.environment is None else str(_environment(arm.environment))
     facts: dict[str, Any] = {}
+    log = folder / f"{arm.kind}.log"
     if arm.kind in KEPT:
         kept = folder / KEPT[arm.kind]
         if not kept.exists():
-            child = _child(python, arm.kind, folder)
-            (folder / f"{arm.kind}.json").write_text(json.dumps(_line(child)["built"]))
+            child = _child(python, arm.kind, folder, log)
+            (folder / f"{arm.kind}.json").write_text(json.dumps(_line(child, log)["built"]))
             child.wait()
         facts |= json.loads((folder / f"{arm.kind}.json").read_text())
         facts["bytes"] = kept.stat().st_size
-    child = _child(python, arm.kind, folder)
-    return Running(arm, child, facts | _line(child))
+    child = _child(python, arm.kind, folder, log)
+    return Running(arm, child, log, facts | _line(child, log))
 
 
-def _child(python: str, kind: str, folder: Path) -> subprocess.Popen[str]:
+def _child(python: str, kind: str, folder: Path, log: Path) -> subprocess.Popen[str]:
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return subprocess.Popen(
         [python, str(WORKER), kind, str(folder)],
         env=os.environ | one | {"PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=(folder / f"{kind}.log").open("w"),
+        stderr=log.open("w"),
         text=True,
     )
 
 
-def _line(child: subprocess.Popen[str]) -> dict[str, Any]:
+def _line(child: subprocess.Popen[str], log: Path) -> dict[str, Any]:
     assert child.stdout
     line = child.stdout.readline()
     if not line:
-        log = Path(str(child.args[3])) / f"{child.args[2]}.log"  # type: ignore[index]
         reason = next((text for text in reversed(log.read_text().splitlines()) if text.strip()), "no reason given")
         raise Stopped(f"ended with {child.wait()}: {reason[:200]}")
     answer: dict[str, Any] = json.loads(line)

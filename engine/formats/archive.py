@@ -39,6 +39,14 @@ class Archive:
         """Names of the members, folders left out."""
         return list(self._infos)
 
+    def below_root(self) -> tuple[str, set[str]] | None:
+        """The one root folder, with its slash, and the names below it; None where there are several."""
+        roots = {name.partition("/")[0] for name in self.names}
+        if len(roots) != 1:
+            return None
+        root = f"{roots.pop()}/"
+        return root, {name.removeprefix(root) for name in self.names}
+
     def size(self, name: str) -> int:
         """Bytes of one member once read."""
         return self._infos[name].file_size

@@ -44,11 +44,10 @@ def check_pt2(path: Path) -> Parts:
 
 
 def _check(archive: Archive) -> Parts:
-    roots = {name.partition("/")[0] for name in archive.names}
-    if len(roots) != 1:
+    inside = archive.below_root()
+    if inside is None:
         raise refuse("more than one root folder")
-    root = f"{roots.pop()}/"
-    names = {name.removeprefix(root) for name in archive.names}
+    root, names = inside
     if packed := [name for name in archive.names if not archive.is_stored(name)]:
         raise refuse(f"the compressed member {packed[0][:80]!r}")
     models = sorted(name for name in names if name.startswith("models/"))

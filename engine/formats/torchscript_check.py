@@ -66,11 +66,10 @@ def check_torchscript(path: Path) -> Parts:
 
 
 def _check(archive: Archive) -> Parts:
-    roots = {name.partition("/")[0] for name in archive.names}
-    if len(roots) != 1:
+    inside = archive.below_root()
+    if inside is None:
         raise refuse("more than one root folder")
-    root = f"{roots.pop()}/"
-    names = {name.removeprefix(root) for name in archive.names}
+    root, names = inside
     code = {name: _text(archive, root + name) for name in sorted(names) if _CODE.fullmatch(name)}
     tensors = {name for name in names if _TENSORS.fullmatch(name)}
     known = {*code, *tensors, *_PICKLES, "version"}

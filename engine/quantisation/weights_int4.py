@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from engine.graph.kind import is_small, kind_of
 from engine.graph.onnx_quantise import why_nothing_inside
 from engine.graph.onnx_weights import store_in_blocks
+from engine.graph.weight_blocks import Block, Expected, against_it
 from engine.plugin import Artefact, Context, Lever, Prediction
 from engine.records import Manifest
 
@@ -27,9 +27,7 @@ class WeightsInt4(Lever):
     accepts = frozenset({"onnx"})
     libraries = ("onnx", "onnxruntime")
 
-    block: Literal[16, 32, 64, 128, 256] = Field(
-        32, description="Values that share a scale. Smaller blocks keep more accuracy and take a little more room."
-    )
+    block: Block = 32
     arithmetic: Literal["int8", "float32"] = Field(
         "int8",
         description="How packed weights are multiplied: 'int8' rounds activations too and is faster where the "
@@ -47,13 +45,8 @@ class WeightsInt4(Lever):
     @classmethod
     def predicts(cls, manifest: Manifest, machine: Mapping[str, Any]) -> Prediction | None:
         """Size is sure, time is not."""
-        if kind_of(manifest) == "convolutions":
-            return Prediction("No difference", "convolutions keep their weights: only dense layers are packed")
-        if is_small(manifest):
-            return Prediction(
-                "Likely slower", f"{manifest.n_parameters:,} parameters: unpacking costs more than it saves"
-            )
-        return Prediction("No difference", "the file shrinks to a fraction; time is saved on single rows at most")
+        smaller: Expected = ("No difference", "the file shrinks to a fraction; time is saved on single rows at most")
+        return Prediction(*(against_it(manifest) or smaller))
 
     def apply(self, source: Artefact, out: Path, context: Context) -> dict[str, Any]:
         """Write model.onnx with packed weights. Raises DoesNotFit when no operator was changed."""

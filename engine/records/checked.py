@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from engine.errors import InvalidRequest
 
+R = TypeVar("R", bound=BaseModel)
 
-def checked(cls: type[Any], **values: Any) -> Any:
+
+def checked(cls: type[R], **values: Any) -> R:
     """cls(**values); a value out of range becomes InvalidRequest: which one, the value seen, what is allowed."""
     try:
         return cls(**values)

@@ -98,9 +98,9 @@ FLEET = (
 
 def _rules(given: dict[str, Any]) -> Rules:
     if given["scaler"] in ("knative", "ray-serve"):  # by requests in flight, whatever --signal says
-        cls = Knative if given["scaler"] == "knative" else RayServe
-        return checked(cls, target=given["target"])  # type: ignore[no-any-return]
+        cls: type[Knative | RayServe] = Knative if given["scaler"] == "knative" else RayServe
+        return checked(cls, target=given["target"])
     hpa = checked(Hpa, **{name: given[name] for name in ("signal", "target", "sync_s", "down_window_s", "tolerance")})
     if given["scaler"] == "hpa":
-        return hpa  # type: ignore[no-any-return]
-    return checked(Keda, hpa=hpa, polling_s=given["polling_s"], cooldown_s=given["cooldown_s"])  # type: ignore[no-any-return]
+        return hpa
+    return checked(Keda, hpa=hpa, polling_s=given["polling_s"], cooldown_s=given["cooldown_s"])
