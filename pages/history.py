@@ -67,7 +67,8 @@ else:
     nothing_found("runs", clear, key="hi")
 with bar:
     of = "" if len(shown) == len(every) else f" of {len(every):,}"
-    text = f"**{len(picked):,} of {len(shown):,} ticked**" if picked else f"{len(shown):,}{of} runs"
+    runs = "run" if len(every) == 1 else "runs"
+    text = f"**{len(picked):,} of {len(shown):,} ticked**" if picked else f"{len(shown):,}{of} {runs}"
     st.markdown(text, width="content")
     actions(picked)
 if len(picked) == 1:

@@ -34,7 +34,7 @@ def cost_curve(plan: CostPlan) -> go.Figure:
         for one in plan.fleets
     }
     cheapest = [min(costs) for costs in zip(*curves.values(), strict=True)]
-    top = 1.08 * min(max(max(costs) for costs in curves.values()), 4 * max(cheapest))
+    top = 1.2 * min(max(max(costs) for costs in curves.values()), 4 * max(cheapest))
     figure = go.Figure()
     figure.add_trace(
         go.Scatter(x=peaks, y=cheapest, mode="lines", line={"shape": "hv", "width": 11, "color": MUTED}, opacity=0.22,
